@@ -1,4 +1,7 @@
-/** Work against the signal that ends it, loaded by the first call that makes something and has a signal (until-aborted.ts). */
+/**
+ * Work against the signal that ends it, loaded by the first call that makes something and has a signal
+ * (until-aborted.ts).
+ */
 
 /**
  * What `make` answers, or the reason of a signal that aborts before.

@@ -1,6 +1,9 @@
 /** Bitmaps: one bit per element, least significant bit first, from bit 0 of the first byte. */
 
-/** Bytes of a bitmap of `length` bits, however many: a damaged file says any number, so there is no arithmetic of 32 bits here. */
+/**
+ * Bytes of a bitmap of `length` bits, however many: a damaged file says any number, so there is no arithmetic of 32
+ * bits here.
+ */
 export function bitmapBytes(length: number): number {
   return Math.ceil(length / 8);
 }

@@ -1,7 +1,7 @@
 /**
- * The device of operators that are given none: one for the process, opened by the first call that needs it. It stays open, with
- * its kernels and kept memory, and does not keep a Node process alive. After a failure to open, or after a loss, the next call
- * opens another. Not for users: who wants to hold a device opens one.
+ * The device of operators that are given none: one for the process, opened by the first call that needs it. It stays
+ * open, with its kernels and kept memory, and does not keep a Node process alive. After a failure to open, or after a
+ * loss, the next call opens another. Not for users: who wants to hold a device opens one.
  */
 import { type Device, openDevice } from "./device.js";
 

@@ -29,33 +29,35 @@ import { type SignalOption, untilAborted } from "./until-aborted.js";
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions extends SignalOption, NativeOptions {
   /**
-   * `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. A name besides `webgpu` and
-   * `cpu` is that of an engine of the package `warpmap-NAME`.
+   * `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. A name
+   * besides `webgpu` and `cpu` is that of an engine of the package `warpmap-NAME`.
    */
   backend?: "auto" | BackendName;
   /**
-   * Threads of the CPU that work at once, the calling one included: those of the cpu engine, and those that gather and aggregate beside
-   * a GPU. Default: as many as the machine runs at once. At most four times as many, or 16 if that is more.
+   * Threads of the CPU that work at once, the calling one included: those of the cpu engine, and those that gather and
+   * aggregate beside a GPU. Default: as many as the machine runs at once. At most four times as many, or 16 if that is
+   * more.
    */
   threads?: number;
   /**
-   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by default 16 GiB on
-   * a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage collector leaves.
+   * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by
+   * default 16 GiB on a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage
+   * collector leaves.
    */
   memory?: DeviceMemoryOptions;
   /** Strategy of bulk calls that name none. Default `auto`. */
   strategy?: Strategy;
   /**
-   * Joins, group-bys, distincts and their relatives that work at once, at least 1; the others wait in the order of their calls. Default 2.
-   * Calls on containers do not wait. More answers none of them sooner (docs/recipes/server.md).
+   * Joins, group-bys, distincts and their relatives that work at once, at least 1; the others wait in the order of
+   * their calls. Default 2. Calls on containers do not wait. More answers none of them sooner (docs/recipes/server.md).
    */
   concurrency?: number;
   /** Group size of bulk calls that name none. Default: by the table's load. */
   groupSize?: GroupSize;
   /**
-   * A whole number of 32 bits in place of the one that the process has drawn at random. It keys the hashes of joins, group-bys, distincts
-   * and dictionaries of strings, so that keys chosen by strangers do not crowd; results do not depend on it. Give one to repeat a run
-   * exactly, and no one that strangers know. Containers have seeds of their own.
+   * A whole number of 32 bits in place of the one that the process has drawn at random. It keys the hashes of joins,
+   * group-bys, distincts and dictionaries of strings, so that keys chosen by strangers do not crowd; results do not
+   * depend on it. Give one to repeat a run exactly, and no one that strangers know. Containers have seeds of their own.
    */
   seed?: number;
 }
@@ -202,8 +204,8 @@ export class Device {
   }
 
   /**
-   * Facts about the device as it is now. Where the platform refuses the cpu engine's threads, `threads` is 1 and `name` says why: a page's
-   * content policy does so when the first one starts, with a large batch or `prepare`.
+   * Facts about the device as it is now. Where the platform refuses the cpu engine's threads, `threads` is 1 and `name`
+   * says why: a page's content policy does so when the first one starts, with a large batch or `prepare`.
    */
   get info(): DeviceInfo {
     const { info } = this.engine;
@@ -225,7 +227,10 @@ export class Device {
     return this.engine.memory;
   }
 
-  /** Frees the memory that nobody uses. Answers its bytes. Later calls allocate again, which takes some 25 ms a GiB on a GPU. */
+  /**
+   * Frees the memory that nobody uses. Answers its bytes. Later calls allocate again, which takes some 25 ms a GiB on a
+   * GPU.
+   */
   trim(): number {
     return this.engine.trim();
   }
@@ -272,9 +277,9 @@ export class Device {
   }
 
   /**
-   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `mask`) or to ("readback":
-   * `into`) by itself, where typed arrays are copied by the CPU. Making one costs milliseconds; make a few and use them again. A
-   * browser, whose GPU runs in another process, may copy all the same.
+   * A zeroed array in memory of the host that the device copies from (`use` "upload": keys, values, `mask`) or to
+   * ("readback": `into`) by itself, where typed arrays are copied by the CPU. Making one costs milliseconds; make a few
+   * and use them again. A browser, whose GPU runs in another process, may copy all the same.
    * @throws LimitError when it is larger than the device or the host allows.
    * @example
    * const keys = await device.pinned("u32", 1 << 20, "upload");
@@ -291,8 +296,9 @@ export class Device {
   }
 
   /**
-   * Makes ready for calls on tables, so that the first call of each kind takes no longer than the next: compiles kernels on a GPU, starts
-   * threads on the cpu engine. A container that is created makes ready for inserts and finds by itself, while other work goes on.
+   * Makes ready for calls on tables, so that the first call of each kind takes no longer than the next: compiles
+   * kernels on a GPU, starts threads on the cpu engine. A container that is created makes ready for inserts and finds
+   * by itself, while other work goes on.
    * @throws ValidationError for wrong options, EngineError for a kernel that does not compile
    * @example
    * await device.prepare([{ key: "u32", value: "f32", capacity: 1e6, calls: ["insert", "find", "erase"] }]);
@@ -302,8 +308,8 @@ export class Device {
   }
 
   /**
-   * Elements of your own WebGPU buffer as a device array, without a copy. The buffer stays yours; it needs the usage that lets kernels
-   * store to it, and that of a copy's source if it is read back (docs/recipes/gpu.md).
+   * Elements of your own WebGPU buffer as a device array, without a copy. The buffer stays yours; it needs the usage
+   * that lets kernels store to it, and that of a copy's source if it is read back (docs/recipes/gpu.md).
    * @throws ValidationError on other engines, or when the range or the usage does not fit.
    */
   wrap<T extends ScalarType>(buffer: NativeTypes["buffer"], view: BufferView<T>): DeviceArray<T> {

@@ -34,8 +34,8 @@ export class WarpmapError extends Error {
 }
 
 /**
- * The name of the class that has a code: BackendUnavailableError of BACKEND_UNAVAILABLE. Bundlers shorten the names of classes, so that
- * a class's own name is `s` in a page.
+ * The name of the class that has a code: BackendUnavailableError of BACKEND_UNAVAILABLE. Bundlers shorten the names of
+ * classes, so that a class's own name is `s` in a page.
  */
 function nameOf(code: ErrorCode): string {
   return `${code.toLowerCase().replace(/(?:^|_)(.)/g, (_, first) => first.toUpperCase())}Error`;
@@ -127,7 +127,10 @@ export class ValidationError extends WarpmapError {
   }
 }
 
-/** Bytes or a file that are not what they should be: of another format, of a newer version, or damaged. Nothing was changed. */
+/**
+ * Bytes or a file that are not what they should be: of another format, of a newer version, or damaged. Nothing was
+ * changed.
+ */
 export class FormatError extends WarpmapError {
   declare readonly code: "FORMAT";
   constructor(message: string, fix: string, options?: ErrorOptions) {

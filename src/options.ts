@@ -1,6 +1,6 @@
 /**
- * Checks of options that all public functions share. They run before anything is done. An option that nobody knows is refused:
- * most are misspelt, and a call without them would quietly do something else.
+ * Checks of options that all public functions share. They run before anything is done. An option that nobody knows is
+ * refused: most are misspelt, and a call without them would quietly do something else.
  */
 import { DeviceArray } from "./engine/device-array.js";
 import { PinnedArray } from "./engine/pinned-array.js";
@@ -106,8 +106,8 @@ export function detached(message: string): ValidationError {
 }
 
 /**
- * Checks that a typed array has its memory: once its buffer is transferred it looks like an empty one. Its length does not tell: compiled
- * code of V8 11 may still see the old one.
+ * Checks that a typed array has its memory: once its buffer is transferred it looks like an empty one. Its length does
+ * not tell: compiled code of V8 11 may still see the old one.
  * @internal
  */
 export function checkAttached(name: string, array: ArrayLike<unknown>): void {

@@ -1,6 +1,6 @@
 /**
- * XXH32, a 32-bit hash function of the xxHash family (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). As a checksum it finds damage, and
- * guards against no one who means harm. About a byte a clock in JavaScript.
+ * XXH32, a 32-bit hash function of the xxHash family (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). As a checksum it
+ * finds damage, and guards against no one who means harm. About a byte a clock in JavaScript.
  */
 const [P1, P2, P3, P4, P5] = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1];
 

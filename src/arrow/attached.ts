@@ -1,14 +1,14 @@
 /**
- * Inputs that keep their memory while an operator works: a buffer that was transferred or cut short meanwhile is an error, not other
- * rows. What a caller writes into arrays during a call is not noticed.
+ * Inputs that keep their memory while an operator works: a buffer that was transferred or cut short meanwhile is an
+ * error, not other rows. What a caller writes into arrays during a call is not noticed.
  */
 import { checkAttached } from "../options.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import type { SourceTable } from "./columns.js";
 
 /**
- * Works on tables, and answers only if all columns that were read of them have their memory then. Costs a look at each array, not at
- * its values. An answer that is refused is destroyed.
+ * Works on tables, and answers only if all columns that were read of them have their memory then. Costs a look at each
+ * array, not at its values. An answer that is refused is destroyed.
  * @throws ValidationError that names the column that was detached
  */
 export async function whileAttached<T>(
@@ -38,7 +38,9 @@ export function checkColumnMemory(name: string, { chunks }: Pick<ChunkedColumn, 
   for (const chunk of chunks) for (const array of arraysOf(chunk)) checkAttached(name, array);
 }
 
-/** The same of a batch of either Arrow library, before it is read. Not of what it nests. @throws as checkColumnMemory */
+/**
+ * The same of a batch of either Arrow library, before it is read. Not of what it nests. @throws as checkColumnMemory
+ */
 export function checkBatchMemory(name: string, batch: object): void {
   for (const array of Object.values(batch)) {
     if (ArrayBuffer.isView(array) && "length" in array) checkAttached(name, array as Uint8Array);

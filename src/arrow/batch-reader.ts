@@ -15,7 +15,10 @@ export class BatchReader {
     this.#signal = signal;
   }
 
-  /** The next table that is no empty list; undefined after the last. @throws the signal's reason, and what the tables' iterator throws */
+  /**
+   * The next table that is no empty list; undefined after the last. @throws the signal's reason, and what the tables'
+   * iterator throws
+   */
   async next(): Promise<TableInput | undefined> {
     let table: TableInput | undefined;
     do {

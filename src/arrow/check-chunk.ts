@@ -1,6 +1,7 @@
 /**
- * Whether the buffers of an Arrow array hold what its length and its offsets say. Everything that reads chunks relies on it:
- * offsets go up and end in the data, codes number values that are there, views lead into their buffers, null counts are right.
+ * Whether the buffers of an Arrow array hold what its length and its offsets say. Everything that reads chunks relies
+ * on it: offsets go up and end in the data, codes number values that are there, views lead into their buffers, null
+ * counts are right.
  */
 import { Type } from "@uwdata/flechette";
 import { bitmapBytes, countSet } from "../bitmaps.js";

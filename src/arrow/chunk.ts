@@ -2,8 +2,8 @@
  * The normal form of Arrow data that joins work on: a `Chunk` is one run of values of one Arrow type, whichever library
  * it came from. One layout a physical form, not a type: what is copied is bytes, what they mean is in `type`.
  *
- * Invariants: bitmaps start at bit 0; arrays start at the chunk's first value; offsets are unsigned 32-bit, `length + 1`
- * of them, and need not start at 0; data never changes after the chunk was made, so chunks may share memory.
+ * Invariants: bitmaps start at bit 0; arrays start at the chunk's first value; offsets are unsigned 32-bit, `length +
+ * 1` of them, and need not start at 0; data never changes after the chunk was made, so chunks may share memory.
  */
 import type { Batch, DataType, Column as FlechetteColumn } from "@uwdata/flechette";
 import { isSet } from "../bitmaps.js";

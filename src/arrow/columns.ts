@@ -1,6 +1,7 @@
 /**
- * Arrow tables as relational operators see them: named columns in the normal form of chunk.ts, from flechette or from apache-arrow.
- * Both libraries are known by their shape; neither table has to be made by the copy of the library that runs here.
+ * Arrow tables as relational operators see them: named columns in the normal form of chunk.ts, from flechette or from
+ * apache-arrow. Both libraries are known by their shape; neither table has to be made by the copy of the library that
+ * runs here.
  */
 import type { DataType, Field, Column as FlechetteColumn } from "@uwdata/flechette";
 import { Column, nullType } from "@uwdata/flechette";
@@ -41,7 +42,10 @@ export interface SourceTable {
   column(index: number): SourceColumn;
   /** Reads all columns. */
   readonly columns: readonly SourceColumn[];
-  /** Looks whether columns that were read still have their memory, where a user may take it away. @throws ValidationError */
+  /**
+   * Looks whether columns that were read still have their memory, where a user may take it away. @throws
+   * ValidationError
+   */
   checkMemory?(): void;
 }
 

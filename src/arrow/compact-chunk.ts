@@ -1,6 +1,7 @@
 /**
- * A chunk that holds no more than its own values: slices share the bytes, the list elements and the buffers of the chunk that
- * they were cut from, and a writer would write all of it with each of them. Bytes are not copied, except those of views.
+ * A chunk that holds no more than its own values: slices share the bytes, the list elements and the buffers of the
+ * chunk that they were cut from, and a writer would write all of it with each of them. Bytes are not copied, except
+ * those of views.
  */
 import {
   type Chunk,

@@ -11,7 +11,9 @@ import { type Chunk, type ChunkedColumn, INLINE_BYTES } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 import { unifyDictionaries } from "./unify-dictionaries.js";
 
-/** All values of a column in one chunk. @throws LimitError when byte strings or list elements add up to 2^32 or more. */
+/**
+ * All values of a column in one chunk. @throws LimitError when byte strings or list elements add up to 2^32 or more.
+ */
 export function contiguous(column: ChunkedColumn): Chunk {
   const chunks = column.chunks.filter((chunk) => chunk.length > 0);
   if (chunks.length === 0) return column.chunks[0] ?? emptyChunk(column.type);

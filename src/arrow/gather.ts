@@ -1,7 +1,7 @@
 /**
- * Gathering: the values of a chunk at given rows, as a new chunk of the same type. Columns of plain buffers (numbers, byte
- * strings, dictionary codes, structs of such) are planned as tasks, which an engine runs where it likes; lists and unions
- * are gathered at once. Dictionaries and views gather codes and views only and share the rest with the input.
+ * Gathering: the values of a chunk at given rows, as a new chunk of the same type. Columns of plain buffers (numbers,
+ * byte strings, dictionary codes, structs of such) are planned as tasks, which an engine runs where it likes; lists and
+ * unions are gathered at once. Dictionaries and views gather codes and views only and share the rest with the input.
  */
 import { Type } from "@uwdata/flechette";
 import { type GatherSource, type GatherTask, gatherBuffers } from "../host/gather-buffers.js";

@@ -1,4 +1,6 @@
-/** How much memory values take: the bytes of all typed arrays that can be reached from them, each array counted once. */
+/**
+ * How much memory values take: the bytes of all typed arrays that can be reached from them, each array counted once.
+ */
 
 export function heldBytes(value: unknown): number {
   return countBytes(value, new Set());

@@ -1,7 +1,7 @@
 /**
- * The result table of a join: every output column gathered by row number, column by column, in record batches of at most
- * 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the input's
- * memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
+ * The result table of a join: every output column gathered by row number, column by column, in record batches of at
+ * most 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the
+ * input's memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { Segment } from "../engine/join-kinds.js";
@@ -45,9 +45,9 @@ export function plainColumn(side: "left" | "right", column: SourceColumn, hasNul
 }
 
 /**
- * Rows of a record batch, at most. Buffers of some megabytes are given memory that others gave back; larger ones get fresh
- * memory from the system, page by page, which costs more than gathering (216 MB: 112 ms in buffers of 72 MB, 20 to 55 ms
- * in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
+ * Rows of a record batch, at most. Buffers of some megabytes are given memory that others gave back; larger ones get
+ * fresh memory from the system, page by page, which costs more than gathering (216 MB: 112 ms in buffers of 72 MB, 20
+ * to 55 ms in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
  */
 export const MAX_BATCH_ROWS = 2 ** 19;
 

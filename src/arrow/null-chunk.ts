@@ -5,8 +5,8 @@ import type { Chunk, UnionChunk } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 
 /**
- * `length` nulls of the type of `like`. They share its dictionary and its way of reading values. A union has no nulls of
- * its own: its first child does.
+ * `length` nulls of the type of `like`. They share its dictionary and its way of reading values. A union has no nulls
+ * of its own: its first child does.
  */
 export function nullsLike(like: Chunk, length: number): Chunk {
   const validity = length === 0 ? null : { bits: new Uint8Array(bitmapBytes(length)), nulls: length };

@@ -1,8 +1,8 @@
 /**
  * From a batch of either Arrow library to a `Chunk`. `RawBatch` is what both have in common once their names are
  * brought together; flechette's batches and apache-arrow's Data each have a small adapter. No value is copied except
- * bits that do not start at a byte, 64-bit offsets, and bytes that are not where their width needs them. What the buffers
- * hold is checked when a batch is first read (check-chunk.ts).
+ * bits that do not start at a byte, 64-bit offsets, and bytes that are not where their width needs them. What the
+ * buffers hold is checked when a batch is first read (check-chunk.ts).
  */
 import { Batch, type DataType, Type } from "@uwdata/flechette";
 import { bitmapBytes } from "../bitmaps.js";
@@ -227,7 +227,9 @@ function nestedChunk(
   }
 }
 
-/** Children may be longer than their parent needs (flechette's builders make such), and would not line up with others. */
+/**
+ * Children may be longer than their parent needs (flechette's builders make such), and would not line up with others.
+ */
 function cut(child: Chunk, length: number): Chunk {
   return child.length > length ? sliceChunk(child, 0, length) : child;
 }

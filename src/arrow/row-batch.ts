@@ -1,6 +1,7 @@
 /**
- * Rows of an input in memory, in the form in which they are kept, cut, put together and written: the columns that the operator needs,
- * with dictionaries replaced by their values, so that every batch of a column has one type and stands by itself.
+ * Rows of an input in memory, in the form in which they are kept, cut, put together and written: the columns that the
+ * operator needs, with dictionaries replaced by their values, so that every batch of a column has one type and stands
+ * by itself.
  */
 
 import {
@@ -30,7 +31,9 @@ import { sliceChunk } from "./slice-chunk.js";
 import { sourceColumn } from "./source-columns.js";
 import { BatchMaker } from "./to-flechette.js";
 
-/** Rows `from` to `to` of a table, whose columns are read when they are asked for, with values in place of dictionaries. */
+/**
+ * Rows `from` to `to` of a table, whose columns are read when they are asked for, with values in place of dictionaries.
+ */
 export function openRows(table: SourceTable, from: number, to: number): SourceTable {
   table.checkMemory?.();
   const columns: SourceColumn[] = [];
@@ -146,7 +149,10 @@ export function shapeOf(first: SourceTable, side: string, needed: readonly numbe
   return { side, names: first.names, needed, places, like, fixedBytes: COLUMN_BYTES * columns };
 }
 
-/** Rows of the needed columns. Other columns cannot be asked for. They may share the memory of the input, which can be taken away. */
+/**
+ * Rows of the needed columns. Other columns cannot be asked for. They may share the memory of the input, which can be
+ * taken away.
+ */
 export class RowBatch implements SourceTable {
   readonly names: readonly string[];
   readonly rows: number;
@@ -282,8 +288,8 @@ export class RowBatch implements SourceTable {
 }
 
 /**
- * Batches put together to such of about `bytes`. Many small ones take more than their rows: they are put together before that, and again
- * as often as the whole is still small.
+ * Batches put together to such of about `bytes`. Many small ones take more than their rows: they are put together
+ * before that, and again as often as the whole is still small.
  */
 export class Gathered {
   #waiting: RowBatch[] = [];

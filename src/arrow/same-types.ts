@@ -1,11 +1,15 @@
-/** Whether columns of batches that come one after the other are of one type, all through: chunks of such types can be put together. */
+/**
+ * Whether columns of batches that come one after the other are of one type, all through: chunks of such types can be
+ * put together.
+ */
 import { type DataType, type Field, IntervalUnit, Type } from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { typeName } from "./arrow-types.js";
 
 /**
- * Checks that a column is of the type that it was of before: all parameters are the same, and so are its children. What the elements of
- * lists and the entries of maps are called, codes of dictionaries, what may be null and metadata are of no account.
+ * Checks that a column is of the type that it was of before: all parameters are the same, and so are its children. What
+ * the elements of lists and the entries of maps are called, codes of dictionaries, what may be null and metadata are of
+ * no account.
  * @param side what to call the column's table in messages, or "" where there is one only
  * @throws ValidationError that names both types
  */
@@ -25,7 +29,10 @@ const INTERVALS: Readonly<Record<number, string>> = {
   [IntervalUnit.MONTH_DAY_NANO]: "month, day, ns",
 };
 
-/** What a type and its children are called: types of different names differ, and others do not. `struct<"at": date32>`, `list<int8>`. */
+/**
+ * What a type and its children are called: types of different names differ, and others do not. `struct<"at": date32>`,
+ * `list<int8>`.
+ */
 function fullTypeName(type: DataType): string {
   const own = typeName(type);
   switch (type.typeId) {

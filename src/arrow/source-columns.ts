@@ -20,7 +20,9 @@ export function concatenateColumns(columns: readonly SourceColumn[]): SourceColu
   return sourceColumn(field, contiguous({ type: field.type, length, chunks, source: null }));
 }
 
-/** A gathered column without what it shares with the column that it came from: dictionaries, and strings behind views. */
+/**
+ * A gathered column without what it shares with the column that it came from: dictionaries, and strings behind views.
+ */
 export function ownColumn(column: SourceColumn): SourceColumn {
   return sourceColumn(column.field, ownChunk(column.contiguous()));
 }

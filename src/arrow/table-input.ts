@@ -1,6 +1,6 @@
 /**
- * What operators take as a table: an Arrow table of either library, columns by name, or a list of row objects. All become the
- * shape of an Arrow table, which columns.ts reads.
+ * What operators take as a table: an Arrow table of either library, columns by name, or a list of row objects. All
+ * become the shape of an Arrow table, which columns.ts reads.
  */
 import * as arrow from "@uwdata/flechette";
 import { Column, type DataType } from "@uwdata/flechette";
@@ -8,8 +8,8 @@ import { ValidationError } from "../errors.js";
 import { checkAttached, describe } from "../options.js";
 
 /**
- * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's, or one of its
- * record batches. Columns may come in any number of batches and may be slices.
+ * An Arrow table of either library: flechette's `Table` (`tableFromIPC`, `tableFromArrays`, …) or apache-arrow's, or
+ * one of its record batches. Columns may come in any number of batches and may be slices.
  */
 export interface ArrowTable {
   readonly numRows: number;
@@ -18,9 +18,9 @@ export interface ArrowTable {
 }
 
 /**
- * The values of a column: a typed array, a list (null and undefined are null), or a column of an Arrow table: flechette's
- * `Column`, apache-arrow's `Vector`. The type of a list is inferred from its values, as flechette's `columnFromArray` does:
- * strings become a dictionary, integers the narrowest type, bigints int64, dates timestamps.
+ * The values of a column: a typed array, a list (null and undefined are null), or a column of an Arrow table:
+ * flechette's `Column`, apache-arrow's `Vector`. The type of a list is inferred from its values, as flechette's
+ * `columnFromArray` does: strings become a dictionary, integers the narrowest type, bigints int64, dates timestamps.
  */
 export type ColumnValues = ArrayBufferView | readonly unknown[] | ArrowColumn;
 
@@ -37,8 +37,8 @@ export interface ArrowSource {
 }
 
 /**
- * What operators take as a table: an Arrow table, what makes one of itself, an object of columns, or a list of row objects. An empty list is a
- * table without rows and columns; where columns are named, give `{ id: new Int32Array() }`.
+ * What operators take as a table: an Arrow table, what makes one of itself, an object of columns, or a list of row
+ * objects. An empty list is a table without rows and columns; where columns are named, give `{ id: new Int32Array() }`.
  */
 export type TableInput =
   | ArrowTable
@@ -166,7 +166,10 @@ function columnsOfRows(rows: readonly unknown[], what: string): [string, unknown
   return [...columns];
 }
 
-/** Tables or record batches of the same columns, one after the other: also what an operator answers, before it is awaited. */
+/**
+ * Tables or record batches of the same columns, one after the other: also what an operator answers, before it is
+ * awaited.
+ */
 export type Tables = Batches | PendingTable;
 
 export type Batches = Iterable<ArrowTable> | AsyncIterable<TableInput>;
@@ -202,7 +205,10 @@ export function batchesOf(input: TableInput | Tables): Batches | null {
 /** Iterators that somebody reads or has read: what they gave is gone. */
 const opened = new WeakSet<object>();
 
-/** Batches to be read, now and by one reader. Reading those of an iterator a second time throws: each reader would miss rows. */
+/**
+ * Batches to be read, now and by one reader. Reading those of an iterator a second time throws: each reader would miss
+ * rows.
+ */
 export function openBatches(tables: Batches): Batches {
   const isAsync = Symbol.asyncIterator in tables;
   const iterator = isAsync ? tables[Symbol.asyncIterator]() : tables[Symbol.iterator]();

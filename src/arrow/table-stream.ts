@@ -1,6 +1,6 @@
 /**
- * An input that is read once, in pieces of about one size: small batches are put together; large ones are opened some rows at a time, so
- * that no more of them than a piece is copied or has its dictionaries expanded.
+ * An input that is read once, in pieces of about one size: small batches are put together; large ones are opened some
+ * rows at a time, so that no more of them than a piece is copied or has its dictionaries expanded.
  */
 import { BatchReader } from "./batch-reader.js";
 import { readTable, type SourceTable } from "./columns.js";

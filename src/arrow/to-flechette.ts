@@ -1,7 +1,7 @@
 /**
  * From chunks back to flechette columns, over the same memory. A batch is made with the class of the batch that its
- * values came from, so that a table read with `useDate` or `useBigInt` joins to one that reads the same way; values from
- * apache-arrow read as flechette's defaults, with 64-bit integers as bigint.
+ * values came from, so that a table read with `useDate` or `useBigInt` joins to one that reads the same way; values
+ * from apache-arrow read as flechette's defaults, with 64-bit integers as bigint.
  */
 import { type Batch, batchType, Column, type DataType, Type } from "@uwdata/flechette";
 import { LimitError } from "../errors.js";
@@ -113,7 +113,9 @@ type ValuesClass = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Bytes as the typed array that flechette keeps values of the type in; copied only when they are not aligned for it. */
+/**
+ * Bytes as the typed array that flechette keeps values of the type in; copied only when they are not aligned for it.
+ */
 function typedValues(type: DataType, data: Uint8Array): ArrayBufferView {
   const values = ("values" in type ? type.values : undefined) as ValuesClass | undefined;
   if (!values) return data;

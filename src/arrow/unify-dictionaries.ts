@@ -1,7 +1,8 @@
 /**
  * One dictionary for chunks that came with several. Record batches of one column usually share their dictionary, or
  * each extends the one before it (delta batches): then the longest serves all and no code changes. Otherwise the
- * dictionaries are put one after the other and the codes shifted; equal values may then have two codes, which Arrow allows.
+ * dictionaries are put one after the other and the codes shifted; equal values may then have two codes, which Arrow
+ * allows.
  */
 import { type DictionaryType, type IntType, int32 } from "@uwdata/flechette";
 import type { Validity } from "./bitmaps.js";

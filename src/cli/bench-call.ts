@@ -1,4 +1,7 @@
-/** What `warpmap bench` and bench/run.mjs are asked for: numbers as people write them, and how a benchmark refuses a call. */
+/**
+ * What `warpmap bench` and bench/run.mjs are asked for: numbers as people write them, and how a benchmark refuses a
+ * call.
+ */
 import { ValidationError } from "../errors.js";
 import { CallError } from "./failure.js";
 

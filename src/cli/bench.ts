@@ -1,6 +1,7 @@
 /**
- * `warpmap bench`: runs a benchmark, prints its table, and keeps the numbers and their picture if asked to. The package has the
- * benchmarks that say something about a user's machine; bench/run.mjs runs all of bench/ in a clone, by the same call.
+ * `warpmap bench`: runs a benchmark, prints its table, and keeps the numbers and their picture if asked to. The package
+ * has the benchmarks that say something about a user's machine; bench/run.mjs runs all of bench/ in a clone, by the
+ * same call.
  */
 import type { BenchModule, BenchReport, BenchRow } from "../../bench/report.js";
 import { openDevice } from "../device.js";

@@ -1,7 +1,7 @@
 /**
- * How a command fails: exit status 2 for a wrong call, 1 for an error in the data or the run; on stderr one line that says
- * what is wrong and one that says what to do. A stopped command says that it was interrupted, and no more; main.ts gives the
- * process the status of the signal that stopped it.
+ * How a command fails: exit status 2 for a wrong call, 1 for an error in the data or the run; on stderr one line that
+ * says what is wrong and one that says what to do. A stopped command says that it was interrupted, and no more; main.ts
+ * gives the process the status of the signal that stopped it.
  */
 import { CommanderError } from "commander";
 import { FormatError, WarpmapError } from "../errors.js";

@@ -1,7 +1,7 @@
 /**
  * Text in columns, fitted to a width: column names, what they hold, and rows. Widths are those of the terminal, where a
- * Chinese character or an emoji takes two cells. Text that does not fit ends in "…"; numbers and dates are never cut, columns
- * that have no room at all are left out and named.
+ * Chinese character or an emoji takes two cells. Text that does not fit ends in "…"; numbers and dates are never cut,
+ * columns that have no room at all are left out and named.
  */
 import { styleText } from "node:util";
 import stringWidth from "string-width";

@@ -64,8 +64,8 @@ function smallSide(tables: readonly unknown[]): "left" | "right" | undefined {
 const MANY_TIMES = 4;
 
 /**
- * Which columns of a file names of the result can come from: the columns of those names and, since a right column whose name is
- * taken gets "_right" at its end, of what the names are without it, on either side.
+ * Which columns of a file names of the result can come from: the columns of those names and, since a right column whose
+ * name is taken gets "_right" at its end, of what the names are without it, on either side.
  */
 function neededFor(select: readonly string[]): (name: string) => boolean {
   const needed = new Set(select);
@@ -94,7 +94,9 @@ function checkSelect(select: readonly string[], names: readonly string[]): void 
   if (missing !== undefined) throw noColumn(missing, names, "the result");
 }
 
-/** Keys of types that do not compare: in a csv file the call can change them. @param csv which side is one; -1: neither */
+/**
+ * Keys of types that do not compare: in a csv file the call can change them. @param csv which side is one; -1: neither
+ */
 function withTypeHint(error: unknown, csv: number, on: readonly (readonly [string, string])[]): unknown {
   const ofTypes = error instanceof ValidationError && error.message.includes("cannot be compared");
   if (!ofTypes || csv < 0) return error;

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** The `warpmap` command: run() (program.ts) on this process's arguments and streams, with its signals and exit status. */
+/**
+ * The `warpmap` command: run() (program.ts) on this process's arguments and streams, with its signals and exit status.
+ */
 import { constants } from "node:os";
 import { run } from "./program.js";
 
@@ -21,8 +23,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 /**
- * Ends the process after a signal, by that signal: process.exit() alone waits for the threads that open and read files, and
- * open() of a pipe that nobody writes to does not return.
+ * Ends the process after a signal, by that signal: process.exit() alone waits for the threads that open and read files,
+ * and open() of a pipe that nobody writes to does not return.
  */
 function end(signal: NodeJS.Signals, status: number): void {
   process.on("exit", () => {

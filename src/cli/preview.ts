@@ -10,7 +10,9 @@ import { counted, grouped, listed } from "./text.js";
 /** Rows that are printed. */
 export const FIRST_ROWS = 10;
 
-/** Prints the first rows and the row count to stdout. @param rows of the whole, of which `table` may be the beginning */
+/**
+ * Prints the first rows and the row count to stdout. @param rows of the whole, of which `table` may be the beginning
+ */
 export function printTable(table: Table, { stdout, env }: Host, rows = table.numRows): void {
   const shown = Math.min(FIRST_ROWS, table.numRows);
   const columns = table.schema.fields.map(({ name, type }, i) => {

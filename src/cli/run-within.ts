@@ -1,6 +1,6 @@
 /**
- * Commands with --memory: files are read batch by batch, the result is written as it comes, and what does not fit between is in temporary
- * files. Tells how much memory the process had at most.
+ * Commands with --memory: files are read batch by batch, the result is written as it comes, and what does not fit
+ * between is in temporary files. Tells how much memory the process had at most.
  */
 import { readFileSync } from "node:fs";
 import type { Table } from "@uwdata/flechette";

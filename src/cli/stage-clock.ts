@@ -32,8 +32,8 @@ export class StageClock {
   }
 
   /**
-   * One line a stage, and the total; as a `picture` each with a bar from where the stage began to where it ended, the width being
-   * the total.
+   * One line a stage, and the total; as a `picture` each with a bar from where the stage began to where it ended, the
+   * width being the total.
    */
   text(total: number, picture = false): string {
     const lines = [...this.#stages, { name: "total", seconds: total, note: "" }];

@@ -1,4 +1,7 @@
-/** The frame of commands that turn tables into a table: files are read, the work is done, the result is written or printed. */
+/**
+ * The frame of commands that turn tables into a table: files are read, the work is done, the result is written or
+ * printed.
+ */
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
@@ -66,7 +69,8 @@ export interface TableCommand {
   readonly check?: (names: readonly (readonly string[])[]) => void;
   /**
    * Makes the result of the files' tables, in the order of `inputs`.
-   * @param writesValues whether it goes to a file of a format without dictionaries, which is the same if columns are such
+   * @param writesValues whether it goes to a file of a format without dictionaries, which is the same if columns are
+   * such
    */
   readonly work: (
     tables: readonly (Table | AsyncIterable<Table>)[],
@@ -132,8 +136,8 @@ export async function runTableCommand(
 }
 
 /**
- * A GPU and threads have memory of their own, which no limit is for, so there are none unless asked for; what is kept for later calls is
- * part of the limit.
+ * A GPU and threads have memory of their own, which no limit is for, so there are none unless asked for; what is kept
+ * for later calls is part of the limit.
  */
 function withinMemory(
   { device, software }: TableCommandOptions,

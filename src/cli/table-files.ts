@@ -1,4 +1,6 @@
-/** Files of commands that turn tables into a table: what their options say of them, and checks before anything is read. */
+/**
+ * Files of commands that turn tables into a table: what their options say of them, and checks before anything is read.
+ */
 import {
   FORMATS,
   type Format,

@@ -51,15 +51,18 @@ export interface ProgressOptions {
   /** Told between chunks, and at the end, how many of the call's elements are done. */
   onProgress?: (done: number, total: number) => void;
   /**
-   * Told what the call did: strategy, reason, partitions, the time of each phase. Called once, when the work is done and before
-   * the answer comes; not when the call fails. Measuring costs a little time.
+   * Told what the call did: strategy, reason, partitions, the time of each phase. Called once, when the work is done
+   * and before the answer comes; not when the call fails. Measuring costs a little time.
    */
   onPlan?: (plan: Plan) => void;
 }
 
 /** Which elements of a batch a call is for. */
 export interface MaskOption {
-  /** One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the keys' length. */
+  /**
+   * One byte per element: elements whose byte is 0 are left out. A Uint8Array, device array or pinned array of the
+   * keys' length.
+   */
   mask?: Input<"u8">;
   /** The former name of `mask`. @deprecated Write `mask`. */
   where?: Input<"u8">;
@@ -76,8 +79,9 @@ export interface BulkOptions extends ProgressOptions, MaskOption {
 /** Options of inserts. */
 export interface InsertOptions extends BulkOptions {
   /**
-   * Which of equal keys in one batch wins: whose value is inserted, or assigned, and who is told `isNew`. `first` and `last` are the same on
-   * every engine, and take longer on a GPU. Default `any`, which on the cpu engine is the first to insert and the last to assign.
+   * Which of equal keys in one batch wins: whose value is inserted, or assigned, and who is told `isNew`. `first` and
+   * `last` are the same on every engine, and take longer on a GPU. Default `any`, which on the cpu engine is the first
+   * to insert and the last to assign.
    */
   duplicates?: "any" | "first" | "last";
 }
@@ -90,10 +94,11 @@ export interface OutputOption<P extends Placement> {
 /** Arrays for a call's results, in place of new ones. */
 export interface IntoOption<I> {
   /**
-   * Where results are written, from the first element on: typed arrays, or pinned arrays for "readback", which the device writes itself.
-   * Each is at least as long as its result, is no input of the call, and shares no memory with another. The call answers these arrays (of
-   * a pinned one its new `array`), as views of the result's length where they are longer. In pinned arrays the elements behind the
-   * result are unspecified, and all elements after a call that failed. Not together with `output: "device"`.
+   * Where results are written, from the first element on: typed arrays, or pinned arrays for "readback", which the
+   * device writes itself. Each is at least as long as its result, is no input of the call, and shares no memory with
+   * another. The call answers these arrays (of a pinned one its new `array`), as views of the result's length where
+   * they are longer. In pinned arrays the elements behind the result are unspecified, and all elements after a call
+   * that failed. Not together with `output: "device"`.
    */
   into?: I;
 }
@@ -103,8 +108,8 @@ export interface FindOptions<P extends Placement, V extends ValueType = ValueTyp
   extends BulkOptions,
     OutputOption<P> {
   /**
-   * Value written for keys that are not there, and for elements left out by `mask`: a bigint for u64 and i64, a list for a composite.
-   * Default 0.
+   * Value written for keys that are not there, and for elements left out by `mask`: a bigint for u64 and i64, a list
+   * for a composite. Default 0.
    */
   missing?: ElementOf<V>;
 }
@@ -174,8 +179,8 @@ export function checkElements(
 }
 
 /**
- * Checks one column: a typed array of `type`, or a living pinned array of `type` and `use` on this engine; for an input also
- * such a device array. @internal
+ * Checks one column: a typed array of `type`, or a living pinned array of `type` and `use` on this engine; for an input
+ * also such a device array. @internal
  */
 export function checkColumn<T extends ScalarType>(
   engine: Engine,
@@ -265,7 +270,10 @@ export interface Call extends Omit<CallOptions, "log" | "checkInputs"> {
 /** Names of ProgressOptions. */
 const PROGRESS = "signal onProgress onPlan";
 
-/** Checks the options of a bulk call over `keys`. @param more names of options that it takes beside those of all. @internal */
+/**
+ * Checks the options of a bulk call over `keys`. @param more names of options that it takes beside those of all.
+ * @internal
+ */
 export function checkBulkOptions(
   engine: Engine,
   keys: Input<ElementType> | ColumnInput,

@@ -1,6 +1,6 @@
 /**
- * What the bytes of all tables begin with, those of multimaps and multisets too: how the table is made, in the frame of sealed-bytes.ts. All
- * numbers are little-endian.
+ * What the bytes of all tables begin with, those of multimaps and multisets too: how the table is made, in the frame of
+ * sealed-bytes.ts. All numbers are little-endian.
  *
  * | bytes | |
  * |---|---|
@@ -11,7 +11,8 @@
  * | 60-63 | the bytes of all strings; 0 where keys are none |
  * | from 64 | where keys or values are composites: a byte for the type of each of their columns, those of the keys first |
  *
- * The bytes of the types are filled up with zeros to a multiple of 8. A composite's own type is COMPOSITE and the number of its columns.
+ * The bytes of the types are filled up with zeros to a multiple of 8. A composite's own type is COMPOSITE and the
+ * number of its columns.
  */
 import type { ValueType } from "../engine/element-types.js";
 import { hashNames, NO_SEED } from "../engine/hash-names.js";
@@ -55,7 +56,10 @@ export interface Shape {
   readonly stringBytes: number;
 }
 
-/** Zeroed bytes for a table, with all that is before its columns. `closeBytes` is the last thing to do. @throws LimitError */
+/**
+ * Zeroed bytes for a table, with all that is before its columns. `closeBytes` is the last thing to do. @throws
+ * LimitError
+ */
 export function openBytes(
   kind: Kind,
   { key, value, capacity, maxLoadFactor, entries, stringBytes }: Shape,
@@ -116,7 +120,10 @@ export function readShape(kind: Kind, bytes: Uint8Array) {
   return { header, shape, hash, seed, ownHash };
 }
 
-/** Checks that what bytes say can be: `checkOptions` is what checks options of the kind. @throws FormatError, ValidationError */
+/**
+ * Checks that what bytes say can be: `checkOptions` is what checks options of the kind. @throws FormatError,
+ * ValidationError
+ */
 export function checkShape(
   { hash, seed, ownHash }: ReturnType<typeof readShape>,
   given: HashOptions,

@@ -1,7 +1,7 @@
 /**
- * The calls on one container: each starts when the one before has ended, in the order they were made. A call holds the memory of its
- * inputs and results until it ends. Small reading calls that wait together are made as one (joined-calls.ts). Nothing here knows what
- * a call does.
+ * The calls on one container: each starts when the one before has ended, in the order they were made. A call holds the
+ * memory of its inputs and results until it ends. Small reading calls that wait together are made as one
+ * (joined-calls.ts). Nothing here knows what a call does.
  */
 import { columnsOf, type ElementType, type KeyType } from "../engine/element-types.js";
 import type { ColumnInput, Destination, Input, Output } from "../engine/engine.js";
@@ -47,8 +47,8 @@ export class Calls<K extends KeyType> {
   }
 
   /**
-   * Runs an operation after all earlier calls. Pinned arrays belong to the host again before the answer comes, if no other call has
-   * them.
+   * Runs an operation after all earlier calls. Pinned arrays belong to the host again before the answer comes, if no
+   * other call has them.
    */
   run<T>(
     operation: () => Promise<T>,
@@ -103,7 +103,10 @@ export class Calls<K extends KeyType> {
   }
 }
 
-/** Whether others may join a reading call: it has keys in one column, and results on the host, few keys, and nothing that is told on its way. */
+/**
+ * Whether others may join a reading call: it has keys in one column, and results on the host, few keys, and nothing
+ * that is told on its way.
+ */
 function isJoinable(
   keys: Input<KeyType>,
   { where, signal, onProgress, onPlan }: Call,
@@ -118,7 +121,10 @@ function sizeOf(column: { readonly length: number; readonly bytes?: unknown }): 
   return column.length + (ArrayBuffer.isView(column.bytes) ? column.bytes.byteLength : 0);
 }
 
-/** What an operation answers, unless an array was taken away from it meanwhile: then it may have read or written anything. */
+/**
+ * What an operation answers, unless an array was taken away from it meanwhile: then it may have read or written
+ * anything.
+ */
 async function watched<T>(working: Promise<T>, { checkInputs, signal }: Call): Promise<T> {
   let result: T | undefined;
   try {

@@ -1,4 +1,7 @@
-/** Checks of the options `hash` and `seed`, loaded with the first table that has a seed or a hash function of the user's own. */
+/**
+ * Checks of the options `hash` and `seed`, loaded with the first table that has a seed or a hash function of the user's
+ * own.
+ */
 import { type HashName, NO_SEED, type OwnHash } from "../engine/hash-names.js";
 import type { TableSpec } from "../engine/layout.js";
 import { checkOwnHash } from "../engine/own-hash.js";

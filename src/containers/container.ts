@@ -1,6 +1,6 @@
 /**
- * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all; calls.ts keeps
- * these apart. It knows no backend: everything that touches slots is an engine operation.
+ * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all;
+ * calls.ts keeps these apart. It knows no backend: everything that touches slots is an engine operation.
  */
 import {
   type ElementOf,
@@ -130,7 +130,8 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   }
 
   /**
-   * Says that users' kernels change the table: each call first has `take` read what they did. Answers a call that does no more.
+   * Says that users' kernels change the table: each call first has `take` read what they did. Answers a call that does
+   * no more.
    * @internal
    */
   expectKernels(take: (table: ContainerTable<K, V>) => Promise<void>): () => Promise<void> {
@@ -151,7 +152,10 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     return answered(call, { found: placed<"u8", P>(result, lengthOf(keys)) }).found;
   }
 
-  /** Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later inserts. */
+  /**
+   * Takes keys out. Absent keys are passed over; of equal keys in a batch one counts. Freed slots are taken by later
+   * inserts.
+   */
   async erase(given: Keys<K>, options: BulkOptions = {}): Promise<{ erased: number }> {
     const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options);
@@ -165,9 +169,9 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   }
 
   /**
-   * Builds the table anew for `capacity` entries (the present capacity unless told): drops tombstones, grows or shrinks. With a `seed`
-   * the keys are hashed by that one from now on. Needs memory for both tables and a copy of the entries meanwhile. On any error the old
-   * table stays.
+   * Builds the table anew for `capacity` entries (the present capacity unless told): drops tombstones, grows or
+   * shrinks. With a `seed` the keys are hashed by that one from now on. Needs memory for both tables and a copy of the
+   * entries meanwhile. On any error the old table stays.
    * @throws ValidationError when `capacity` is below the present size.
    */
   async rehash(to: number | RehashOptions = {}): Promise<void> {
@@ -217,8 +221,8 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   }
 
   /**
-   * The entries and how the table is sized, for `fromBytes` of a container of this kind, on any device and engine: 64 bytes, and those of
-   * the entries. docs/internals/bytes.md has the format.
+   * The entries and how the table is sized, for `fromBytes` of a container of this kind, on any device and engine: 64
+   * bytes, and those of the entries. docs/internals/bytes.md has the format.
    * @throws LimitError when the host has no memory for so many bytes.
    */
   toBytes(): Promise<Uint8Array<ArrayBuffer>> {
@@ -323,7 +327,10 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     return answered(call, { keys: placedKeys, values: placed<V, P>(values, length) });
   }
 
-  /** All entries, as device arrays unless keys are strings, and what reads them. The call has its place in the queue at once. @internal */
+  /**
+   * All entries, as device arrays unless keys are strings, and what reads them. The call has its place in the queue at
+   * once. @internal
+   */
   protected readEntries(): Promise<[AllEntries, typeof import("./entries.js")]> {
     const output = this.keyType === "utf8" ? "host" : "device";
     return Promise.all([this.retrieve({ output }), import("./entries.js")]);

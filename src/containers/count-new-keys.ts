@@ -1,7 +1,7 @@
 /**
- * How many keys of a batch a table does not have: what a growing table must know before an insert, so that it neither grows for
- * duplicates nor fills up. A sample tells it of small batches, and of large ones whether they are nearly all new. Of others the
- * distinct keys are counted, in a set beside the table. Nothing here changes the table.
+ * How many keys of a batch a table does not have: what a growing table must know before an insert, so that it neither
+ * grows for duplicates nor fills up. A sample tells it of small batches, and of large ones whether they are nearly all
+ * new. Of others the distinct keys are counted, in a set beside the table. Nothing here changes the table.
  */
 import { DeviceArray } from "../engine/device-array.js";
 import {
@@ -30,12 +30,18 @@ export interface Sample {
 
 /** Batches of so many elements are looked at as a whole. */
 const SMALLEST_SAMPLE = 4096;
-/** Elements of a sample by the square root of the batch's: with 4, batches whose keys all come twice have some 16 equal pairs in it. */
+/**
+ * Elements of a sample by the square root of the batch's: with 4, batches whose keys all come twice have some 16 equal
+ * pairs in it.
+ */
 const SAMPLE_RATE = 4;
 /** Pieces of neighbouring elements that a sample is taken in. */
 const BLOCKS = 16;
 
-/** Looks at some elements of a batch; null where the host cannot read them: pinned memory that the device has, or some of a caller's. */
+/**
+ * Looks at some elements of a batch; null where the host cannot read them: pinned memory that the device has, or some
+ * of a caller's.
+ */
 export async function sampleKeys<K extends KeyType>(
   table: Table<K, ValueType>,
   keys: Input<K>,
@@ -101,8 +107,9 @@ function estimate({
 }
 
 /**
- * The distinct keys among n elements, by those in a part of them. Were there D keys that come equally often, the part would have
- * D × (1 − (1 − part)^(n/D)) of them: all n where no two are equal. Where some come more often, the answer is too low.
+ * The distinct keys among n elements, by those in a part of them. Were there D keys that come equally often, the part
+ * would have D × (1 − (1 − part)^(n/D)) of them: all n where no two are equal. Where some come more often, the answer
+ * is too low.
  */
 function distinctKeys(part: number, n: number, inPart: number): number {
   let [low, high] = [inPart, n];
@@ -140,17 +147,18 @@ async function blocksOf<T extends ScalarType>(
 }
 
 /**
- * Slots of the first set that keys are counted in, unless twice the batch's elements are fewer or its distinct keys are known to be more.
- * A set that fills up takes longer than all of a larger one: on the cpu engine, 430,000 u64 keys of which 67,000 are distinct take 40 ms of CPU time in
- * 2^18 or 2^20 slots, 89 in 2^16 and 110 in 2^14 (and go on to the next set).
+ * Slots of the first set that keys are counted in, unless twice the batch's elements are fewer or its distinct keys are
+ * known to be more. A set that fills up takes longer than all of a larger one: on the cpu engine, 430,000 u64 keys of
+ * which 67,000 are distinct take 40 ms of CPU time in 2^18 or 2^20 slots, 89 in 2^16 and 110 in 2^14 (and go on to the
+ * next set).
  */
 const FIRST_SLOTS = 2 ** 20;
 /** What the slots of the next set are multiplied by when one was too small. */
 const NEXT_SLOTS = 4;
 
 /**
- * Counts the distinct keys of a batch that the table does not have, or stops beyond `most`. Memory: a set of at most two slots an
- * element of the batch, a copy of its keys, and two bytes an element.
+ * Counts the distinct keys of a batch that the table does not have, or stops beyond `most`. Memory: a set of at most
+ * two slots an element of the batch, a copy of its keys, and two bytes an element.
  * @param distinct about how many distinct keys there are
  * @param firstSlots slots of the first set, unless so many distinct keys need more
  */
@@ -191,7 +199,10 @@ export async function countNewKeys<K extends KeyType>(
   }
 }
 
-/** Distinct keys of a batch that are not in the table, of those that fit a set of so many slots, and elements that do not fit. */
+/**
+ * Distinct keys of a batch that are not in the table, of those that fit a set of so many slots, and elements that do
+ * not fit.
+ */
 async function countInSet<K extends KeyType>(
   engine: Engine,
   table: Table<K, ValueType>,

@@ -30,8 +30,8 @@ export interface GrowingTableOptions<K extends ContainerKey> extends SignalOptio
   /** What the capacity is multiplied by when the table grows, above 1; more where a batch needs more. Default 2. */
   growthFactor?: number;
   /**
-   * Bytes of the table at most, and while it grows of the old and the new one together. Default: what the device has. A copy of the
-   * entries, which growing takes besides, and the memory of calls are not counted.
+   * Bytes of the table at most, and while it grows of the old and the new one together. Default: what the device has. A
+   * copy of the entries, which growing takes besides, and the memory of calls are not counted.
    */
   maxBytes?: number;
   /** Hash function: a name, or one of your own, which is tried on samples. Default `murmur3`. */

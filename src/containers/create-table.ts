@@ -15,13 +15,16 @@ export interface TableOptions<K extends ContainerKey> extends SignalOption {
   key: K;
   /** Distinct keys that are guaranteed to fit. A whole number of at least 0. */
   capacity: number;
-  /** Entries per slot when `capacity` keys are in, 0 < maxLoadFactor <= 1. Default 0.5. The table has ceil(capacity / maxLoadFactor) slots. */
+  /**
+   * Entries per slot when `capacity` keys are in, 0 < maxLoadFactor <= 1. Default 0.5. The table has ceil(capacity /
+   * maxLoadFactor) slots.
+   */
   maxLoadFactor?: number;
   /** Hash function: a name, or one of your own, which is tried on samples. Default `murmur3`. */
   hash?: HashName | OwnHash;
   /**
-   * Secret of the hash function: 32 bits, or `"random"`. With one nobody can choose keys that collide who doesn't know it. Default 0: none.
-   * `identity` takes none.
+   * Secret of the hash function: 32 bits, or `"random"`. With one nobody can choose keys that collide who doesn't know
+   * it. Default 0: none. `identity` takes none.
    */
   seed?: Seed;
 }
@@ -133,7 +136,9 @@ const MEANT: ReadonlyMap<unknown, string> = new Map([
   ["bigint", "i64"],
 ]);
 
-/** Checks a type: a scalar, or a list of scalars that are not too many words; or of keys, strings, which are in no list. */
+/**
+ * Checks a type: a scalar, or a list of scalars that are not too many words; or of keys, strings, which are in no list.
+ */
 function checkType(what: "key" | "value", type: unknown, most: number): void {
   const types = Object.keys(arrayClass).slice(1);
   if (what === "key" && !Array.isArray(type)) types.push("utf8");

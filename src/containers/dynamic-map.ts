@@ -50,7 +50,8 @@ export class DynamicMap<K extends ContainerKey = "u32", V extends ValueType = "u
 
   /**
    * Makes an empty map on a device.
-   * @throws ValidationError for wrong options, LimitError when the first table is larger than the device or `maxBytes` allows.
+   * @throws ValidationError for wrong options, LimitError when the first table is larger than the device or `maxBytes`
+   * allows.
    * @example
    * const map = await DynamicMap.create(device, { key: "u32", value: "u32" });
    */
@@ -62,10 +63,10 @@ export class DynamicMap<K extends ContainerKey = "u32", V extends ValueType = "u
   }
 
   /**
-   * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
-   * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
-   * not give it again.
+   * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave
+   * `bytes` unchanged until the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your
+   * own, and `options` do not give it again.
    */
   static async fromBytes<K extends ContainerKey = ContainerKey, V extends ValueType = ValueType>(
     device: Device,
@@ -75,12 +76,17 @@ export class DynamicMap<K extends ContainerKey = "u32", V extends ValueType = "u
     return new DynamicMap(await growingTableFromBytes<K, V>("map", device, bytes, options));
   }
 
-  /** A map of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A map of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is
+   * not the memory for it.
+   */
   async clone(): Promise<DynamicMap<K, V>> {
     return new DynamicMap(growing(await this.copy(), this.table.policy));
   }
 
-  /** Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the map is as it was. */
+  /**
+   * Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the map is as it was.
+   */
   async reserve(entries: number): Promise<void> {
     checkWhole("entries", entries);
     await this.calls.run(() => this.table.reserve(entries));

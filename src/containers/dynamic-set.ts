@@ -1,6 +1,6 @@
 /**
- * DynamicSet: a hash set that grows, with the operations of a StaticSet. When and how it grows, and what that costs, is as in a
- * DynamicMap: dynamic-map.ts.
+ * DynamicSet: a hash set that grows, with the operations of a StaticSet. When and how it grows, and what that costs, is
+ * as in a DynamicMap: dynamic-map.ts.
  */
 import type { Device } from "../device.js";
 import { checkWhole } from "../options.js";
@@ -32,7 +32,8 @@ export class DynamicSet<K extends ContainerKey = "u32"> extends SetContainer<K> 
 
   /**
    * Makes an empty set on a device.
-   * @throws ValidationError for wrong options, LimitError when the first table is larger than the device or `maxBytes` allows.
+   * @throws ValidationError for wrong options, LimitError when the first table is larger than the device or `maxBytes`
+   * allows.
    * @example
    * const set = await DynamicSet.create(device, { key: "u32" });
    */
@@ -44,10 +45,10 @@ export class DynamicSet<K extends ContainerKey = "u32"> extends SetContainer<K> 
   }
 
   /**
-   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
-   * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your own, and `options` do
-   * not give it again.
+   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave
+   * `bytes` unchanged until the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your
+   * own, and `options` do not give it again.
    */
   static async fromBytes<K extends ContainerKey = ContainerKey>(
     device: Device,
@@ -57,12 +58,17 @@ export class DynamicSet<K extends ContainerKey = "u32"> extends SetContainer<K> 
     return new DynamicSet(await growingTableFromBytes<K, TableKey<K>>("set", device, bytes, options));
   }
 
-  /** A set of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A set of its own with the same entries, capacity and policy, on the same device. @throws LimitError when there is
+   * not the memory for it.
+   */
   async clone(): Promise<DynamicSet<K>> {
     return new DynamicSet(growing(await this.copy(), this.table.policy));
   }
 
-  /** Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the set is as it was. */
+  /**
+   * Grows to a capacity of `entries`, if it is less. @throws LimitError when that is too much; the set is as it was.
+   */
   async reserve(entries: number): Promise<void> {
     checkWhole("entries", entries);
     await this.calls.run(() => this.table.reserve(entries));

@@ -1,4 +1,7 @@
-/** Going through a table's entries: columns are brought to the host a chunk at a time, so that visiting a table never needs a whole copy there. */
+/**
+ * Going through a table's entries: columns are brought to the host a chunk at a time, so that visiting a table never
+ * needs a whole copy there.
+ */
 import { DeviceArray } from "../engine/device-array.js";
 import {
   type ArraysOf,
@@ -72,7 +75,10 @@ function elementAt<E>(elements: unknown): (i: number) => E {
 type Source = DeviceArray | Column | Utf8Column;
 type PieceOf<S extends Source> = S extends DeviceArray<infer T> ? ScalarArrays[T] : S;
 
-/** Yields equally long pieces of columns of one length, and destroys those on a device at the end, also after a break or throw. */
+/**
+ * Yields equally long pieces of columns of one length, and destroys those on a device at the end, also after a break or
+ * throw.
+ */
 export async function* readInChunks<S extends Source>(
   columns: readonly S[],
   chunk = CHUNK,

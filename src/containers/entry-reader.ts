@@ -1,6 +1,6 @@
 /**
- * Calls that answer all entries of some keys, or of all: lists are laid out one after another (multi-index.ts), and their entries written
- * to results as a whole or in pieces.
+ * Calls that answer all entries of some keys, or of all: lists are laid out one after another (multi-index.ts), and
+ * their entries written to results as a whole or in pieces.
  */
 import type { CallOptions, ColumnInput, Engine, Output, Placement } from "../engine/engine.js";
 import type { BasicType, ScalarElement, ScalarType } from "../engine/scalars.js";
@@ -26,7 +26,10 @@ import { Stages } from "./stages.js";
 export interface RetrieveOptions<P extends Placement, V extends BasicType>
   extends BulkOptions,
     OutputOption<P> {
-  /** A key that is not there, and that `mask` does not leave out, has one entry in the result, `missing`: an outer join. Default false. */
+  /**
+   * A key that is not there, and that `mask` does not leave out, has one entry in the result, `missing`: an outer join.
+   * Default false.
+   */
   outer?: boolean;
   /** What is written for absent keys, with `outer`: a bigint for u64. Default 0. */
   missing?: ScalarElement<V>;
@@ -50,7 +53,10 @@ export class EntryReader<K extends BasicType, V extends BasicType> {
     private readonly calls: Calls<K>,
   ) {}
 
-  /** All entries of keys, with offsets if `inCsr`, else with the number of its key for each. Of multisets the entries are keys. */
+  /**
+   * All entries of keys, with offsets if `inCsr`, else with the number of its key for each. Of multisets the entries
+   * are keys.
+   */
   async retrieve<P extends Placement>(
     keys: ColumnInput<K>,
     options: RetrieveOptions<P, V>,
@@ -157,7 +163,10 @@ export class EntryReader<K extends BasicType, V extends BasicType> {
     });
   }
 
-  /** Pieces of what was laid out, each as a call of its own: the container may change between two of them. Frees it in the end. */
+  /**
+   * Pieces of what was laid out, each as a call of its own: the container may change between two of them. Frees it in
+   * the end.
+   */
   async *#pieces(
     { lists, matches, free }: Located<K, V>,
     chunk = CHUNK,

@@ -1,6 +1,6 @@
 /**
- * Erasing pairs: which entries of the lists that pairs name are equal to one of these. Linear in the pairs and in the entries of their
- * keys, however many of both are of one key: pairs are looked up in a set, not in lists.
+ * Erasing pairs: which entries of the lists that pairs name are equal to one of these. Linear in the pairs and in the
+ * entries of their keys, however many of both are of one key: pairs are looked up in a set, not in lists.
  */
 import type { DeviceArray } from "../engine/device-array.js";
 import type { ColumnInput, Engine, Input, Table } from "../engine/engine.js";

@@ -1,10 +1,10 @@
 /**
- * A table that grows: the operations of an engine's table, over one engine table after another. It is what dynamic containers have
- * in place of an engine's own.
+ * A table that grows: the operations of an engine's table, over one engine table after another. It is what dynamic
+ * containers have in place of an engine's own.
  *
- * Invariants: never more entries than `sizing.capacity` promises, so the load stays within maxLoadFactor and no key is rejected. Room
- * is made before an insert begins, from a count of the keys that are new (count-new-keys.ts). So every element is given to an engine's
- * insert once, by the caller's own call, and growth that fails has changed nothing.
+ * Invariants: never more entries than `sizing.capacity` promises, so the load stays within maxLoadFactor and no key is
+ * rejected. Room is made before an insert begins, from a count of the keys that are new (count-new-keys.ts). So every
+ * element is given to an engine's insert once, by the caller's own call, and growth that fails has changed nothing.
  */
 import { type KeyType, lengthOf, type ValueType } from "../engine/element-types.js";
 import type {
@@ -149,7 +149,10 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     if (capacity > this.#sizing.capacity) await this.resize(capacity);
   }
 
-  /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
+  /**
+   * Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and
+   * nothing was changed
+   */
   async resize(capacity: number, seed?: number, call?: CallOptions, renumber?: Renumber): Promise<void> {
     const old = this.#table;
     const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
@@ -214,8 +217,8 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /**
-   * Drops the tombstones when they and the entries take more slots than the load allows. Between two times so many keys were erased
-   * that the move is paid for, also in a table that is as full as it may be.
+   * Drops the tombstones when they and the entries take more slots than the load allows. Between two times so many keys
+   * were erased that the move is paid for, also in a table that is as full as it may be.
    */
   async #clean(): Promise<void> {
     const { capacity } = this.#sizing;

@@ -1,6 +1,6 @@
 /**
- * Small reading calls that wait for their turn together go to the engine as one batch: a call that was made right after another of
- * its kind joins it. Nothing between them changes the table, so each is answered as if it had come alone.
+ * Small reading calls that wait for their turn together go to the engine as one batch: a call that was made right after
+ * another of its kind joins it. Nothing between them changes the table, so each is answered as if it had come alone.
  */
 import { allocate, type ScalarArrays, type ScalarType, scalarTypeOf } from "../engine/scalars.js";
 
@@ -33,7 +33,9 @@ export class JoinedCalls<K extends ScalarType> {
     return this.#length + length <= MOST_KEYS;
   }
 
-  /** Adds a call. What it answers are its own columns. @throws what `detached` makes when its keys were gone at its turn */
+  /**
+   * Adds a call. What it answers are its own columns. @throws what `detached` makes when its keys were gone at its turn
+   */
   async add(keys: ScalarArrays[K], detached: () => Error): Promise<Columns> {
     const { length } = keys;
     const first = this.#length;

@@ -1,6 +1,7 @@
 /**
- * The types of containers' keys: those that engines' tables have, and `utf8`, which stands for strings. A table of strings is one of
- * numbers with a dictionary before it (utf8/), so the table under it has keys of another type than the container.
+ * The types of containers' keys: those that engines' tables have, and `utf8`, which stands for strings. A table of
+ * strings is one of numbers with a dictionary before it (utf8/), so the table under it has keys of another type than
+ * the container.
  */
 import type { ArraysOf, ElementOf, KeyType, ValueType } from "../engine/element-types.js";
 import type { Input, Placement, Table, Target } from "../engine/engine.js";

@@ -1,4 +1,7 @@
-/** What maps can do, whatever their table: the calls that take or answer values. What a map is at a glance: static-map.ts, dynamic-map.ts. */
+/**
+ * What maps can do, whatever their table: the calls that take or answer values. What a map is at a glance:
+ * static-map.ts, dynamic-map.ts.
+ */
 import {
   type ArraysOf,
   type ElementOf,
@@ -63,9 +66,9 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
-   * - add wraps for integers, silently: a sum beyond 2^32 - 1 (i32: 2^31 - 1; u64 and i64: 2^64 - 1 and 2^63 - 1) starts again from
-   *   the other end. On webgpu, f32 add rounds in an unspecified order and may take subnormals for 0, and f64 add rounds equal keys' sum
-   *   once (docs/wide-keys.md).
+   * - add wraps for integers, silently: a sum beyond 2^32 - 1 (i32: 2^31 - 1; u64 and i64: 2^64 - 1 and 2^63 - 1)
+   *   starts again from the other end. On webgpu, f32 add rounds in an unspecified order and may take subnormals for 0,
+   *   and f64 add rounds equal keys' sum once (docs/wide-keys.md).
    * - min and max of floats order by bits (−0 < +0, NaN above all numbers).
    * - and, or, xor are for integers. Composite values have no operations.
    * @throws CapacityError when some keys found no slot.
@@ -82,8 +85,8 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
   }
 
   /**
-   * `insert` that also answers, per key, the value now stored and whether this element inserted it (`isNew`: 1 or 0). Elements left
-   * out by `mask` get 0 and 0.
+   * `insert` that also answers, per key, the value now stored and whether this element inserted it (`isNew`: 1 or 0).
+   * Elements left out by `mask` get 0 and 0.
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
@@ -127,8 +130,8 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
   }
 
   /**
-   * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
-   * freed at the last, or when the loop is left. Order unspecified.
+   * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer), from a copy on the device that is made at
+   * the first step and freed at the last, or when the loop is left. Order unspecified.
    */
   async *chunks(
     options: ChunksOptions = {},
@@ -146,8 +149,8 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
   }
 
   /**
-   * Inserts all pairs of another map of the same types, which stays as it is; it may be on another device. A key that is in both keeps its
-   * value here, or with `op` gets `op(value here, value there)`, as insertOrApply does.
+   * Inserts all pairs of another map of the same types, which stays as it is; it may be on another device. A key that
+   * is in both keeps its value here, or with `op` gets `op(value here, value there)`, as insertOrApply does.
    * @throws CapacityError when some keys found no slot.
    */
   async merge(other: MapContainer<K, V>, op?: ApplyOp): Promise<{ inserted: number; existing: number }> {

@@ -5,7 +5,10 @@ import type { CallOptions, Engine, Input, Table } from "../engine/engine.js";
 import { CapacityError } from "../errors.js";
 import { Stages } from "./stages.js";
 
-/** Answers other keys in the place of entries': of numbers that stand for strings, which another dictionary numbers otherwise. */
+/**
+ * Answers other keys in the place of entries': of numbers that stand for strings, which another dictionary numbers
+ * otherwise.
+ */
 export type Renumber = (keys: DeviceArray<"u32">) => Promise<DeviceArray<"u32">>;
 
 /** What a table that takes another's entries is like, and the call that has it made. */
@@ -42,7 +45,10 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   }
 }
 
-/** A new table, made for `entries`, with those of another one, which stays as it is. @throws LimitError when there is not the memory for it @internal */
+/**
+ * A new table, made for `entries`, with those of another one, which stays as it is. @throws LimitError when there is
+ * not the memory for it @internal
+ */
 export async function rebuilt<K extends KeyType, V extends ValueType>(
   engine: Engine,
   old: Table<K, V>,

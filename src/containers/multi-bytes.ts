@@ -1,6 +1,6 @@
 /**
- * Multimaps and multisets as bytes: `toBytes` and `fromBytes`. Each key is written once, with how many entries it has. Behind what
- * bytes-header.ts describes are, all numbers little-endian:
+ * Multimaps and multisets as bytes: `toBytes` and `fromBytes`. Each key is written once, with how many entries it has.
+ * Behind what bytes-header.ts describes are, all numbers little-endian:
  *
  * | bytes | |
  * |---|---|

@@ -1,6 +1,6 @@
 /**
- * What multimaps and multisets share: checks, the order of calls, and the calls that are the same for both. multi-index.ts has what they
- * are made of. It knows no backend.
+ * What multimaps and multisets share: checks, the order of calls, and the calls that are the same for both.
+ * multi-index.ts has what they are made of. It knows no backend.
  */
 import type { Device } from "../device.js";
 import type { ColumnInput, ColumnTarget, Input, Output, Placement, TableStats } from "../engine/engine.js";
@@ -167,9 +167,9 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   }
 
   /**
-   * Builds the index anew for `capacity` entries and `keyCapacity` distinct keys (the present ones unless told; with a capacity alone, so
-   * many keys). Drops tombstones and garbage. With a `seed` the keys are hashed by that one from now on. Needs memory for both meanwhile.
-   * On any error everything stays as it was.
+   * Builds the index anew for `capacity` entries and `keyCapacity` distinct keys (the present ones unless told; with a
+   * capacity alone, so many keys). Drops tombstones and garbage. With a `seed` the keys are hashed by that one from now
+   * on. Needs memory for both meanwhile. On any error everything stays as it was.
    * @param to the capacity, or options
    * @param keys the keyCapacity, beside a capacity
    * @throws ValidationError when a capacity is below what is there
@@ -200,8 +200,8 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   }
 
   /**
-   * The entries and how the container is sized, for `fromBytes` of its class, on any device and engine: each distinct key once, with its
-   * count and its values. docs/internals/bytes.md has the format.
+   * The entries and how the container is sized, for `fromBytes` of its class, on any device and engine: each distinct
+   * key once, with its count and its values. docs/internals/bytes.md has the format.
    * @throws LimitError when the host has no memory for so many bytes.
    */
   toBytes(): Promise<Uint8Array<ArrayBuffer>> {
@@ -238,7 +238,9 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     });
   }
 
-  /** Types, size, capacity and load, such as "StaticMultimap<u32, f32> { size: 5, keys: 2, capacity: 10, load: 0.1 }". */
+  /**
+   * Types, size, capacity and load, such as "StaticMultimap<u32, f32> { size: 5, keys: 2, capacity: 10, load: 0.1 }".
+   */
   override toString(): string {
     const { size, keyCount, capacity, loadFactor } = this;
     const load = Number(loadFactor.toFixed(3));

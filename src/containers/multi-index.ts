@@ -1,10 +1,11 @@
 /**
- * What is under a multimap or a multiset: an engine's table that gives every key a number, and lists of values by number. This file keeps
- * the two together (multi-insert.ts: how batches get in); the queue, checks of arguments and results are the container's.
+ * What is under a multimap or a multiset: an engine's table that gives every key a number, and lists of values by
+ * number. This file keeps the two together (multi-insert.ts: how batches get in); the queue, checks of arguments and
+ * results are the container's.
  *
- * Invariants: every list that has entries belongs to the one key with its number. A key may be in the table without entries: after a call
- * that was stopped, or when all its pairs were erased; nobody sees it, and it goes when the index is built anew. A call that fails before
- * its entries are in has changed nothing that is seen.
+ * Invariants: every list that has entries belongs to the one key with its number. A key may be in the table without
+ * entries: after a call that was stopped, or when all its pairs were erased; nobody sees it, and it goes when the index
+ * is built anew. A call that fails before its entries are in has changed nothing that is seen.
  */
 import { DeviceArray } from "../engine/device-array.js";
 import type {
@@ -101,8 +102,8 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
   }
 
   /**
-   * Fills an index without entries: key i gets the values `offsets[i]` to `offsets[i + 1]`, at least one. Answers how many different keys
-   * found a slot; unless these are all, the index is of no use any more.
+   * Fills an index without entries: key i gets the values `offsets[i]` to `offsets[i + 1]`, at least one. Answers how
+   * many different keys found a slot; unless these are all, the index is of no use any more.
    */
   async fill(keys: ColumnInput<K>, offsets: Uint32Array, values: ColumnInput<V> | null): Promise<number> {
     const { numbers } = await this.operations.number(0, keys.length, undefined);

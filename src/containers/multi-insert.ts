@@ -1,6 +1,6 @@
 /**
- * How a batch gets into a multimap or a multiset: its keys get numbers, in groups of equal ones where the engine makes such, and its entries
- * get into the lists with these numbers. The invariants are multi-index.ts's.
+ * How a batch gets into a multimap or a multiset: its keys get numbers, in groups of equal ones where the engine makes
+ * such, and its entries get into the lists with these numbers. The invariants are multi-index.ts's.
  */
 import type { DeviceArray } from "../engine/device-array.js";
 import type { CallOptions, ColumnInput, Input } from "../engine/engine.js";
@@ -140,7 +140,10 @@ function lacks<K extends BasicType, V extends BasicType>(
   return empty > 0 && (table.live + elements > sizing.keyCapacity || empty > sizing.capacity / 8);
 }
 
-/** Gives new keys the numbers of the batch, and adds the entries of all keys to the lists with theirs; answers how many these are. */
+/**
+ * Gives new keys the numbers of the batch, and adds the entries of all keys to the lists with theirs; answers how many
+ * these are.
+ */
 async function insert<K extends BasicType, V extends BasicType>(
   index: MultiIndex<K, V>,
   keys: ColumnInput<K>,
@@ -173,7 +176,10 @@ async function insert<K extends BasicType, V extends BasicType>(
 
 /** How the entries of a batch get into lists, once its keys have numbers. */
 interface Adding {
-  /** Where all keys are new and different: each number's list gets one entry. False, with nothing changed, where that does not do. */
+  /**
+   * Where all keys are new and different: each number's list gets one entry. False, with nothing changed, where that
+   * does not do.
+   */
   begin(call: CallOptions): Promise<boolean>;
   /** The list of each key gets its entries. As ValueLists.append. */
   append(numbers: DeviceArray<"u32">, call: CallOptions): Promise<number | null>;

@@ -1,6 +1,7 @@
 /**
- * Inserts in which the first or the last of equal keys wins. The engine says which elements that are; they alone are inserted, and the
- * others count as if they had been, too. Engines that go through a batch in input order have some of it for nothing.
+ * Inserts in which the first or the last of equal keys wins. The engine says which elements that are; they alone are
+ * inserted, and the others count as if they had been, too. Engines that go through a batch in input order have some of
+ * it for nothing.
  */
 import { DeviceArray } from "../engine/device-array.js";
 import {
@@ -120,7 +121,10 @@ class OneOfEach<K extends KeyType, V extends ValueType>
   }
 }
 
-/** Frees the columns of a result that are on the device. That of results.ts is in a page's first chunk, which gains by being one piece. */
+/**
+ * Frees the columns of a result that are on the device. That of results.ts is in a page's first chunk, which gains by
+ * being one piece.
+ */
 function discard(result: unknown): void {
   for (const column of [result].flat()) if (column instanceof DeviceArray) column.destroy();
 }

@@ -1,4 +1,6 @@
-/** device.prepare: what is to be ready before it is asked for. Checks the descriptions of tables, and asks the engine. */
+/**
+ * device.prepare: what is to be ready before it is asked for. Checks the descriptions of tables, and asks the engine.
+ */
 import type { ValueType } from "../engine/element-types.js";
 import type { BulkCall, Engine } from "../engine/engine.js";
 import type { TableSpec } from "../engine/layout.js";

@@ -1,4 +1,7 @@
-/** What everything that a device holds for a user shares: its calls, which keep to their order, its end, and how it describes itself. */
+/**
+ * What everything that a device holds for a user shares: its calls, which keep to their order, its end, and how it
+ * describes itself.
+ */
 import type { Device } from "../device.js";
 import type { KeyType } from "../engine/element-types.js";
 import type { Engine } from "../engine/engine.js";

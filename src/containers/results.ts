@@ -1,4 +1,6 @@
-/** Where the results of a call go, and what becomes of them. The checks are as in arguments.ts: before anything is done. */
+/**
+ * Where the results of a call go, and what becomes of them. The checks are as in arguments.ts: before anything is done.
+ */
 import { DeviceArray } from "../engine/device-array.js";
 import { columnsOf, type ElementType } from "../engine/element-types.js";
 import type { ColumnOutput, ColumnTarget, Destination, Engine, Output, Placement } from "../engine/engine.js";
@@ -72,8 +74,8 @@ export function placed<T extends ElementType, P extends Placement>(
 }
 
 /**
- * A result column as the caller gets it: of a pinned target its elements, once the call has given it back. There are none when
- * the caller has destroyed it, or made another call with it: as in a view of a buffer that was detached.
+ * A result column as the caller gets it: of a pinned target its elements, once the call has given it back. There are
+ * none when the caller has destroyed it, or made another call with it: as in a view of a buffer that was detached.
  */
 function placedColumn(result: ColumnOutput, length: number): ScalarArrays[ScalarType] | DeviceArray {
   if (result instanceof DeviceArray) return result.freeWhenDropped();
@@ -87,7 +89,9 @@ export function discard(results: readonly unknown[]): void {
   for (const result of results.flat()) if (result instanceof DeviceArray) result.destroy();
 }
 
-/** Tells the plan of a call that is done, and answers. When telling throws, nobody gets the results, so they are freed. */
+/**
+ * Tells the plan of a call that is done, and answers. When telling throws, nobody gets the results, so they are freed.
+ */
 export function answered<T extends object>({ onPlan, log }: Call, answer: T): T {
   try {
     if (log) onPlan?.(log.finish());

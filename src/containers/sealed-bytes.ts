@@ -1,6 +1,6 @@
 /**
- * The frame of all that `toBytes` writes: bytes that say what they are, in which version, and whether they are whole. What comes behind is
- * the business of bytes-header.ts and sketches/sketch-bytes.ts. All numbers are little-endian.
+ * The frame of all that `toBytes` writes: bytes that say what they are, in which version, and whether they are whole.
+ * What comes behind is the business of bytes-header.ts and sketches/sketch-bytes.ts. All numbers are little-endian.
  *
  * | bytes | |
  * |---|---|

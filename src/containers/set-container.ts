@@ -1,4 +1,7 @@
-/** What sets can do, whatever their table: the calls without values. What a set is at a glance: static-set.ts, dynamic-set.ts. */
+/**
+ * What sets can do, whatever their table: the calls without values. What a set is at a glance: static-set.ts,
+ * dynamic-set.ts.
+ */
 import { lengthOf } from "../engine/element-types.js";
 import type { Placement, Target } from "../engine/engine.js";
 import {
@@ -37,7 +40,8 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
   }
 
   /**
-   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by `mask`).
+   * `insert` that also answers, per key, whether this element inserted it (`isNew`: 1 or 0; 0 where left out by
+   * `mask`).
    * @throws CapacityError when some keys found no slot.
    */
   async insertAndFind<P extends Placement = "host">(
@@ -81,8 +85,8 @@ export abstract class SetContainer<K extends ContainerKey> extends Container<K, 
   }
 
   /**
-   * All keys as columns of `chunk` keys (default 2^20; the last has fewer), from a copy on the device that is made at the first step and
-   * freed at the last, or when the loop is left. Order unspecified.
+   * All keys as columns of `chunk` keys (default 2^20; the last has fewer), from a copy on the device that is made at
+   * the first step and freed at the last, or when the loop is left. Order unspecified.
    */
   async *chunks(options: ChunksOptions = {}): AsyncGenerator<{ keys: KeyColumn<K> }, void, undefined> {
     const chunk = checkChunks(options);

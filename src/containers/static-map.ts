@@ -43,10 +43,10 @@ export class StaticMap<K extends ContainerKey = "u32", V extends ValueType = "u3
   }
 
   /**
-   * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave `bytes` unchanged until
-   * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your own, and `options` do
-   * not give it again.
+   * A map with the types, the entries and the capacity of what `toBytes` of a map made, static or dynamic. Leave
+   * `bytes` unchanged until the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a map's; ValidationError when its hash function was your
+   * own, and `options` do not give it again.
    */
   static async fromBytes<K extends ContainerKey = ContainerKey, V extends ValueType = ValueType>(
     device: Device,
@@ -56,7 +56,10 @@ export class StaticMap<K extends ContainerKey = "u32", V extends ValueType = "u3
     return new StaticMap(await tableFromBytes<K, V>("map", device, bytes, options));
   }
 
-  /** A map of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A map of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the
+   * memory for it.
+   */
   async clone(): Promise<StaticMap<K, V>> {
     return new StaticMap(await this.copy());
   }

@@ -58,10 +58,10 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
   }
 
   /**
-   * A multimap with the types, the entries and the capacities of what `toBytes` of a multimap made. Leave `bytes` unchanged until the promise
-   * resolves.
-   * @throws FormatError when the bytes are damaged, or are not a multimap's; ValidationError when its hash function was your own, and `options`
-   * do not give it again.
+   * A multimap with the types, the entries and the capacities of what `toBytes` of a multimap made. Leave `bytes`
+   * unchanged until the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a multimap's; ValidationError when its hash function was
+   * your own, and `options` do not give it again.
    */
   static async fromBytes<K extends BasicType = BasicType, V extends BasicType = BasicType>(
     device: Device,
@@ -71,7 +71,10 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
     return new StaticMultimap(device, await multiFromBytes<K, V>("multimap", device, bytes, options));
   }
 
-  /** A multimap of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A multimap of its own with the same entries and capacity, on the same device. @throws LimitError when there is not
+   * the memory for it.
+   */
   async clone(): Promise<StaticMultimap<K, V>> {
     return new StaticMultimap(this.device, await this.calls.run(() => this.index.copy()));
   }
@@ -94,8 +97,8 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
   }
 
   /**
-   * Inserts all pairs of another multimap of the same types, which stays as it is; it may be on another device. Costs what `retrieveAll` there
-   * and `insert` here cost.
+   * Inserts all pairs of another multimap of the same types, which stays as it is; it may be on another device. Costs
+   * what `retrieveAll` there and `insert` here cost.
    * @throws CapacityError when some did not fit: as many as do are in.
    */
   async merge(other: StaticMultimap<K, V>): Promise<{ inserted: number }> {
@@ -112,7 +115,8 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
 
   /**
    * All values of each key: those of key i are `values[offsets[i]]` to `values[offsets[i + 1] - 1]`.
-   * @throws LimitError with the number of values when there are more than an array holds; nothing was allocated for them
+   * @throws LimitError with the number of values when there are more than an array holds; nothing was allocated for
+   * them
    */
   async retrieve<P extends Placement = "host">(
     keys: ColumnInput<K>,
@@ -132,8 +136,8 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
   }
 
   /**
-   * `retrievePairs` in pieces of `chunk` pairs (default 2^20; the last has fewer), with memory for one at a time. They are those of the first
-   * step, whatever is inserted or erased until the last.
+   * `retrievePairs` in pieces of `chunk` pairs (default 2^20; the last has fewer), with memory for one at a time. They
+   * are those of the first step, whatever is inserted or erased until the last.
    */
   async *retrieveChunks(
     keys: ColumnInput<K>,
@@ -161,8 +165,8 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
   }
 
   /**
-   * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer). They are those of the first step, whatever is inserted or
-   * erased until the last. Order unspecified.
+   * All pairs as columns of `chunk` pairs (default 2^20; the last has fewer). They are those of the first step,
+   * whatever is inserted or erased until the last. Order unspecified.
    */
   async *chunks(
     options: ChunksOptions = {},
@@ -178,8 +182,8 @@ export class StaticMultimap<K extends BasicType = "u32", V extends BasicType = "
   }
 
   /**
-   * Takes out all entries that are equal to one of these pairs; values are compared by their bits. Costs what the pairs and all entries of
-   * their keys cost.
+   * Takes out all entries that are equal to one of these pairs; values are compared by their bits. Costs what the pairs
+   * and all entries of their keys cost.
    */
   async erasePairs(
     keys: ColumnInput<K>,

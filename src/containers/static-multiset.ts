@@ -48,10 +48,10 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
   }
 
   /**
-   * A multiset with the types, the entries and the capacities of what `toBytes` of a multiset made. Leave `bytes` unchanged until the promise
-   * resolves.
-   * @throws FormatError when the bytes are damaged, or are not a multiset's; ValidationError when its hash function was your own, and `options`
-   * do not give it again.
+   * A multiset with the types, the entries and the capacities of what `toBytes` of a multiset made. Leave `bytes`
+   * unchanged until the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a multiset's; ValidationError when its hash function was
+   * your own, and `options` do not give it again.
    */
   static async fromBytes<K extends BasicType = BasicType>(
     device: Device,
@@ -61,7 +61,10 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
     return new StaticMultiset(device, await multiFromBytes<K, K>("multiset", device, bytes, options));
   }
 
-  /** A multiset of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A multiset of its own with the same entries and capacity, on the same device. @throws LimitError when there is not
+   * the memory for it.
+   */
   async clone(): Promise<StaticMultiset<K>> {
     return new StaticMultiset(this.device, await this.calls.run(() => this.index.copy()));
   }
@@ -75,8 +78,8 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
   }
 
   /**
-   * Inserts all keys of another multiset of the same types, which stays as it is; it may be on another device. Costs what `retrieveAll` there
-   * and `insert` here cost.
+   * Inserts all keys of another multiset of the same types, which stays as it is; it may be on another device. Costs
+   * what `retrieveAll` there and `insert` here cost.
    * @throws CapacityError when some did not fit: as many as do are in.
    */
   async merge(other: StaticMultiset<K>): Promise<{ inserted: number }> {
@@ -92,9 +95,10 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
   }
 
   /**
-   * Each key as often as it is there: key i as `keys[offsets[i]]` to `keys[offsets[i + 1] - 1]`. `count` says how often, and takes no memory
-   * for each time.
-   * @throws LimitError with the number of entries when there are more than an array holds; nothing was allocated for them
+   * Each key as often as it is there: key i as `keys[offsets[i]]` to `keys[offsets[i + 1] - 1]`. `count` says how
+   * often, and takes no memory for each time.
+   * @throws LimitError with the number of entries when there are more than an array holds; nothing was allocated for
+   * them
    */
   async retrieve<P extends Placement = "host">(
     keys: ColumnInput<K>,
@@ -104,7 +108,10 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
     return { offsets, keys: entries };
   }
 
-  /** The same as pairs of the number of the key that was asked for, and the key that is there. @throws LimitError as `retrieve`. */
+  /**
+   * The same as pairs of the number of the key that was asked for, and the key that is there. @throws LimitError as
+   * `retrieve`.
+   */
   async retrievePairs<P extends Placement = "host">(
     keys: ColumnInput<K>,
     options: RetrieveOptions<P, K> = {},
@@ -123,7 +130,9 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
     }
   }
 
-  /** All keys, each as often as it is there, in an unspecified order. `retrieveKeys` answers each once, with its count. */
+  /**
+   * All keys, each as often as it is there, in an unspecified order. `retrieveKeys` answers each once, with its count.
+   */
   async retrieveAll<P extends Placement = "host">(
     options: ProgressOptions & OutputOption<P> & IntoOption<{ keys: ColumnTarget<K> }> = {},
   ): Promise<{ keys: Placed<K, P> }> {
@@ -139,8 +148,8 @@ export class StaticMultiset<K extends BasicType = "u32"> extends MultiContainer<
   }
 
   /**
-   * All keys, each as often as it is there, as columns of `chunk` keys (default 2^20; the last has fewer). They are those of the first step,
-   * whatever is inserted or erased until the last. Order unspecified.
+   * All keys, each as often as it is there, as columns of `chunk` keys (default 2^20; the last has fewer). They are
+   * those of the first step, whatever is inserted or erased until the last. Order unspecified.
    */
   async *chunks(options: ChunksOptions = {}): AsyncGenerator<{ keys: ArraysOf<K> }, void, undefined> {
     for await (const { keys } of this.reader.allPieces(checkChunks(options))) yield { keys };

@@ -35,10 +35,10 @@ export class StaticSet<K extends ContainerKey = "u32"> extends SetContainer<K> {
   }
 
   /**
-   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave `bytes` unchanged until
-   * the promise resolves.
-   * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your own, and `options` do
-   * not give it again.
+   * A set with the types, the entries and the capacity of what `toBytes` of a set made, static or dynamic. Leave
+   * `bytes` unchanged until the promise resolves.
+   * @throws FormatError when the bytes are damaged, or are not a set's; ValidationError when its hash function was your
+   * own, and `options` do not give it again.
    */
   static async fromBytes<K extends ContainerKey = ContainerKey>(
     device: Device,
@@ -48,7 +48,10 @@ export class StaticSet<K extends ContainerKey = "u32"> extends SetContainer<K> {
     return new StaticSet(await tableFromBytes<K, TableKey<K>>("set", device, bytes, options));
   }
 
-  /** A set of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A set of its own with the same entries and capacity, on the same device. @throws LimitError when there is not the
+   * memory for it.
+   */
   async clone(): Promise<StaticSet<K>> {
     return new StaticSet(await this.copy());
   }

@@ -1,8 +1,9 @@
 /**
- * Maps and sets as bytes: `toBytes` and `fromBytes`. The entries go into the bytes, not the slots, so that any engine and any kind of
- * container reads what another one wrote. Behind what bytes-header.ts describes are the columns of the keys, then (maps) those of the values,
- * each filled up with zeros to a multiple of 8 bytes. Keys that are strings are two columns: as 32-bit numbers where in the other one each
- * begins and, behind the last, where that ends; and their bytes.
+ * Maps and sets as bytes: `toBytes` and `fromBytes`. The entries go into the bytes, not the slots, so that any engine
+ * and any kind of container reads what another one wrote. Behind what bytes-header.ts describes are the columns of the
+ * keys, then (maps) those of the values, each filled up with zeros to a multiple of 8 bytes. Keys that are strings are
+ * two columns: as 32-bit numbers where in the other one each begins and, behind the last, where that ends; and their
+ * bytes.
  */
 import type { Device } from "../device.js";
 import { columnsOf, elementsOf, scalarsOf, type ValueType } from "../engine/element-types.js";

@@ -110,8 +110,8 @@ function addFloats(a: number, b: number): number {
 }
 
 /**
- * Combines the value of two words at `to[t]` with that at `from[f]`, as `combine` does it for values of one word: in place. The rule is
- * none that keeps or assigns.
+ * Combines the value of two words at `to[t]` with that at `from[f]`, as `combine` does it for values of one word: in
+ * place. The rule is none that keeps or assigns.
  */
 export function combinePair(rule: number, to: Uint32Array, t: number, from: Uint32Array, f: number): void {
   switch (rule) {

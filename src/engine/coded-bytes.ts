@@ -1,6 +1,7 @@
 /**
- * Byte strings given as codes into a dictionary: the key column of a dictionary-encoded string column. To an engine it is
- * a ByteColumn like any other; one that knows it can handle each of the dictionary's strings once instead of once per row.
+ * Byte strings given as codes into a dictionary: the key column of a dictionary-encoded string column. To an engine it
+ * is a ByteColumn like any other; one that knows it can handle each of the dictionary's strings once instead of once
+ * per row.
  */
 import type { ByteColumn } from "./rows.js";
 

@@ -1,6 +1,6 @@
 /**
- * When integer keys lie so close together that they index an array, in place of being hashed: the array then takes about as much memory as the
- * slots of a hash table would, and a look-up is one load. Every engine goes by this.
+ * When integer keys lie so close together that they index an array, in place of being hashed: the array then takes
+ * about as much memory as the slots of a hash table would, and a look-up is one load. Every engine goes by this.
  */
 
 /** Array elements per key at most. */

@@ -1,6 +1,6 @@
 /**
- * Arrays that live where an engine works. Users get them from `device.upload`, `device.wrap` and `{ output: "device" }`,
- * hand them back as inputs without a copy, and read them when they want host memory.
+ * Arrays that live where an engine works. Users get them from `device.upload`, `device.wrap` and `{ output: "device"
+ * }`, hand them back as inputs without a copy, and read them when they want host memory.
  */
 import { ValidationError } from "../errors.js";
 import type { Engine } from "./engine.js";
@@ -56,7 +56,10 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
     return this;
   }
 
-  /** The WebGPU buffer that holds the elements, for your own kernels; undefined on other engines. Elements start at `byteOffset`. */
+  /**
+   * The WebGPU buffer that holds the elements, for your own kernels; undefined on other engines. Elements start at
+   * `byteOffset`.
+   */
   get buffer(): NativeTypes["buffer"] | undefined {
     keepWhenDropped(this);
     return this.engine.interop?.bufferOf(this);
@@ -77,8 +80,8 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
   }
 
   /**
-   * Overwrites the elements from `start` on with those of a typed array. Leave `data` unchanged until the promise resolves. Await
-   * the calls that use this array before writing: they may see either elements.
+   * Overwrites the elements from `start` on with those of a typed array. Leave `data` unchanged until the promise
+   * resolves. Await the calls that use this array before writing: they may see either elements.
    * @throws ValidationError when `data` is of another type, or does not fit; nothing was written then.
    */
   async write(data: ScalarArrays[T], start = 0): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * Table columns in an engine's memory, part of the seam: what relational operators ask for tables that stay on the device. Values are
- * laid out as in Arrow, in arrays of 32-bit words whose last word may be filled up with unspecified bits.
+ * Table columns in an engine's memory, part of the seam: what relational operators ask for tables that stay on the
+ * device. Values are laid out as in Arrow, in arrays of 32-bit words whose last word may be filled up with unspecified
+ * bits.
  *
  * A row that a result lacks on one side has the number NO_ROW, and gathers as null.
  */
@@ -64,7 +65,10 @@ export interface DeviceKeys {
 /** The number of a row that is not there. */
 export const NO_ROW = 0xffffffff;
 
-/** Matching rows in the memory of an engine: row `left[i]` beside row `right[i]`. Order unspecified. Whoever gets them frees them. */
+/**
+ * Matching rows in the memory of an engine: row `left[i]` beside row `right[i]`. Order unspecified. Whoever gets them
+ * frees them.
+ */
 export interface Matches {
   readonly left: Words;
   /** Null for semi and anti joins. */
@@ -73,7 +77,10 @@ export interface Matches {
   readonly inOrder?: "left" | "right" | undefined;
 }
 
-/** Kinds of join that are answered in host memory: pairs, which all kinds are made of (join-kinds.ts), and the left rows that match. */
+/**
+ * Kinds of join that are answered in host memory: pairs, which all kinds are made of (join-kinds.ts), and the left rows
+ * that match.
+ */
 export type PairKind = "inner" | "semi";
 
 /** The kinds of join whose answer can be in some memory. */
@@ -88,12 +95,15 @@ export interface MatchCall<P extends Placement = "device"> extends JoinCall {
   readonly output?: P;
 }
 
-/** Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with DeviceLostError. */
+/**
+ * Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with
+ * DeviceLostError.
+ */
 export interface ColumnOperations {
   /**
    * Joins two sides by value: see rows.ts for what makes rows equal.
-   * @throws LimitError of `"rows"` when rows of the side with fewer repeat and there are more than `mostPairs` pairs; others when there
-   * is no memory for them
+   * @throws LimitError of `"rows"` when rows of the side with fewer repeat and there are more than `mostPairs` pairs;
+   * others when there is no memory for them
    */
   match<P extends Placement = "device">(
     left: DeviceKeys,
@@ -102,7 +112,8 @@ export interface ColumnOperations {
     call: MatchCall<P>,
   ): Promise<MatchesAt<P>>;
   /**
-   * The rows that stay, ascending, where every row differs from the others that stay; a null is equal to a null. The caller frees them.
+   * The rows that stay, ascending, where every row differs from the others that stay; a null is equal to a null. The
+   * caller frees them.
    * @throws LimitError when there is no memory for it
    */
   distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words>;

@@ -1,11 +1,13 @@
 /**
- * Dictionaries, part of the seam: strings that have numbers. A table of `utf8` keys is a table of such numbers (containers/utf8), so all
- * that engines' tables can do serves strings too, and no kernel or loop of theirs knows of strings.
+ * Dictionaries, part of the seam: strings that have numbers. A table of `utf8` keys is a table of such numbers
+ * (containers/utf8), so all that engines' tables can do serves strings too, and no kernel or loop of theirs knows of
+ * strings.
  *
- * A dictionary owns an arena with the bytes of its strings, and a hash table that finds them. Two strings have one number exactly when
- * their bytes are equal: hashes only find candidates. The number of a string is the word of the arena where its record begins, which is
- * its length in bytes, and its bytes filled up with zeros to whole words. Strings never leave a dictionary: `compact` makes another one
- * without those that nobody needs. Numbers hold as long as their dictionary.
+ * A dictionary owns an arena with the bytes of its strings, and a hash table that finds them. Two strings have one
+ * number exactly when their bytes are equal: hashes only find candidates. The number of a string is the word of the
+ * arena where its record begins, which is its length in bytes, and its bytes filled up with zeros to whole words.
+ * Strings never leave a dictionary: `compact` makes another one without those that nobody needs. Numbers hold as long
+ * as their dictionary.
  */
 import type { DeviceArray } from "./device-array.js";
 import type { CallOptions } from "./engine.js";
@@ -49,8 +51,8 @@ export interface Dictionary {
   /** The strings that have these numbers. @throws LimitError when their bytes are 2^32 or more */
   read(numbers: Uint32Array): Promise<Utf8Column>;
   /**
-   * A dictionary of the strings that have these numbers, which are all different, and what number each has there; it hashes with `seed`, if
-   * one is given. This one stays as it is.
+   * A dictionary of the strings that have these numbers, which are all different, and what number each has there; it
+   * hashes with `seed`, if one is given. This one stays as it is.
    * @throws LimitError
    */
   compact(

@@ -1,7 +1,7 @@
 /**
- * The types of keys and values: a scalar, or a composite, which is a list of scalars. Elements of a scalar type travel in one column,
- * those of a composite in a list of columns, one for each scalar and all equally long. What is one column for a scalar is a list for a
- * composite everywhere: inputs, results, targets, `missing`.
+ * The types of keys and values: a scalar, or a composite, which is a list of scalars. Elements of a scalar type travel
+ * in one column, those of a composite in a list of columns, one for each scalar and all equally long. What is one
+ * column for a scalar is a list for a composite everywhere: inputs, results, targets, `missing`.
  */
 import {
   type Scalar,

@@ -1,13 +1,14 @@
 /**
- * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators, in sketch-operations.ts, sketches, in
- * value-lists.ts, multimaps). An engine is a place where tables live and bulk operations run: cpu (typed arrays and workers), webgpu
- * (kernels), and those of other packages (registry.ts).
+ * THE seam: what containers ask of an engine (and, in row-operations.ts, relational operators, in sketch-operations.ts,
+ * sketches, in value-lists.ts, multimaps). An engine is a place where tables live and bulk operations run: cpu (typed
+ * arrays and workers), webgpu (kernels), and those of other packages (registry.ts).
  *
  * The seam is at operations ("insert this batch into this table"), not at kernels. An engine owns: memory, probing,
  * hashing, chunking of long batches, abort and progress between chunks, its own loss. It does not own: argument checks,
- * sizing, growth, the queue that keeps calls on one table apart, error wording. Containers own those, and guarantee that
- * calls on one table never overlap, that inputs have equal lengths and the right types, that targets have room, that pinned arrays
- * are held, that a destroyed table is not used, and that values are combined by operations that their type has.
+ * sizing, growth, the queue that keeps calls on one table apart, error wording. Containers own those, and guarantee
+ * that calls on one table never overlap, that inputs have equal lengths and the right types, that targets have room,
+ * that pinned arrays are held, that a destroyed table is not used, and that values are combined by operations that
+ * their type has.
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
@@ -29,7 +30,10 @@ import type { ListOperations } from "./value-lists.js";
 /** The name of an engine: one of those that come with warpmap, or another one's. */
 export type BackendName = "cpu" | "webgpu" | (string & {});
 
-/** Where a column of elements comes from: host memory, memory of the engine that runs the operation, or memory that it copies from by itself. */
+/**
+ * Where a column of elements comes from: host memory, memory of the engine that runs the operation, or memory that it
+ * copies from by itself.
+ */
 export type ColumnInput<T extends ScalarType = ScalarType> =
   | ScalarArrays[T]
   | DeviceArray<T>
@@ -94,11 +98,11 @@ export interface CallOptions {
 /** Options of `insert`. */
 export interface InsertCall extends CallOptions {
   /**
-   * Where to say which elements were rejected: a device array of the engine, as long as the keys and no other column of the call.
-   * Every element is written: 1 for an element whose key is not in the table because no slot was free, else 0, also for elements
-   * that `where` leaves out. So the same batch with `rejected` as its mask is what is left to insert. The caller gives the array, so
-   * that nothing needs to be allocated when the table turns out to be full. It may be written up to the end of the 32-bit word that it
-   * ends in.
+   * Where to say which elements were rejected: a device array of the engine, as long as the keys and no other column of
+   * the call. Every element is written: 1 for an element whose key is not in the table because no slot was free, else
+   * 0, also for elements that `where` leaves out. So the same batch with `rejected` as its mask is what is left to
+   * insert. The caller gives the array, so that nothing needs to be allocated when the table turns out to be full. It
+   * may be written up to the end of the 32-bit word that it ends in.
    */
   readonly rejected?: DeviceArray<"u8">;
 }
@@ -109,7 +113,10 @@ export interface BulkDefaults {
   readonly groupSize?: GroupSize;
 }
 
-/** How an insert treats a key that is there already. `keep`: first writer wins. Others combine the old value with the new. */
+/**
+ * How an insert treats a key that is there already. `keep`: first writer wins. Others combine the old value with the
+ * new.
+ */
 export type InsertPolicy = "keep" | "assign" | ApplyOp;
 /** Read-modify-write operations on values in one column. add wraps for integers; and, or, xor are for integers only. */
 export type ApplyOp = "add" | "min" | "max" | "and" | "or" | "xor";
@@ -138,7 +145,10 @@ export interface TableStats {
   live: number;
   /** Erased slots not taken again. */
   tombstones: number;
-  /** Entries by probe length: element i counts the entries found after i + 1 slots; the last element also counts longer ones. Side slot entries count as length 1. */
+  /**
+   * Entries by probe length: element i counts the entries found after i + 1 slots; the last element also counts longer
+   * ones. Side slot entries count as length 1.
+   */
   probeLengths: Uint32Array;
   /** Mean probe length over all entries; 0 for an empty table. */
   meanProbeLength: number;
@@ -159,7 +169,10 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
   readonly live: number;
   /** Erased slots not taken again: exact when `live` is. */
   readonly tombstones: number;
-  /** What a call does is what going through its batch in input order would do: the first of equal keys inserts, the last one assigns. */
+  /**
+   * What a call does is what going through its batch in input order would do: the first of equal keys inserts, the last
+   * one assigns.
+   */
   readonly inOrder?: boolean;
   /** Of the elements with one key, among those that `where` selects, chooses the first or the last. Changes nothing. */
   choose(
@@ -175,8 +188,8 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     call: InsertCall,
   ): Promise<InsertTally>;
   /**
-   * `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now stored.
-   * Targets: flags, values.
+   * `insert` with policy keep that also says per element whether it inserted its key, and (maps) the value that is now
+   * stored. Targets: flags, values.
    */
   insertAndFind(
     keys: Input<K>,
@@ -185,8 +198,8 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
     call: CallOptions,
   ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }>;
   /**
-   * Looks keys up; `missing`, an element of the values' type, is written for keys not there. A set answers with the stored keys as values. Targets: values,
-   * found.
+   * Looks keys up; `missing`, an element of the values' type, is written for keys not there. A set answers with the
+   * stored keys as values. Targets: values, found.
    */
   find(
     keys: Input<K>,
@@ -221,7 +234,10 @@ export interface MemoryUse {
   readonly inUse: number;
   /** Unused: the next table, array or call takes it, and allocates nothing. */
   readonly kept: number;
-  /** Most bytes that were in use at once. A GPU keeps no more than twice that and 64 MiB, the cpu engine no more than that, whatever the bound. */
+  /**
+   * Most bytes that were in use at once. A GPU keeps no more than twice that and 64 MiB, the cpu engine no more than
+   * that, whatever the bound.
+   */
   readonly peak: number;
   /** The bound on `kept`. */
   readonly keep: number;
@@ -242,9 +258,14 @@ export interface Engine {
   readonly traits: EngineTraits;
   /** For calls that say nothing of their own. */
   readonly defaults: BulkDefaults;
-  /** Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows in results. */
+  /**
+   * Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows
+   * in results.
+   */
   readonly hashSeed: number;
-  /** The threads that it works on, which its device uses for other work, too; a device makes some for an engine without. */
+  /**
+   * The threads that it works on, which its device uses for other work, too; a device makes some for an engine without.
+   */
   readonly host?: HostPool;
   /** For programs that use the API under the engine themselves; absent where there is none. */
   readonly interop?: Interop;
@@ -274,6 +295,9 @@ export interface Engine {
   sketches(): Promise<SketchOperations>;
   /** What multimaps and multisets ask for; loaded on first use. */
   lists(): Promise<ListOperations>;
-  /** Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A caller's own device is left alive. */
+  /**
+   * Frees all memory, ends workers, makes pending operations reject with DeviceLostError("destroyed"). Idempotent. A
+   * caller's own device is left alive.
+   */
   destroy(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Floats in keys: which words of a key are floats, and the bits under which these are hashed, compared and stored. −0 becomes +0 and
- * every NaN one NaN, so that keys are equal exactly when JavaScript's `Map` says so (SameValueZero). Tables, lists, sketches and joins
- * on every engine go by this. A scalar is a list of one.
+ * Floats in keys: which words of a key are floats, and the bits under which these are hashed, compared and stored. −0
+ * becomes +0 and every NaN one NaN, so that keys are equal exactly when JavaScript's `Map` says so (SameValueZero).
+ * Tables, lists, sketches and joins on every engine go by this. A scalar is a list of one.
  */
 import { type KeyType, scalarsOf, wordsIn } from "./element-types.js";
 import { type Scalar, scalarWords } from "./scalars.js";
@@ -42,7 +42,10 @@ export function canonicalF32(bits: number): number {
   return (bits & 0x7fffffff) > 0x7f800000 ? CANONICAL_NAN : bits;
 }
 
-/** Upper word under which an f64 of a key is stored and compared. The lower word is 0 where this is CANONICAL_NAN_HIGH, else it stays. */
+/**
+ * Upper word under which an f64 of a key is stored and compared. The lower word is 0 where this is CANONICAL_NAN_HIGH,
+ * else it stays.
+ */
 function canonicalF64High(low: number, high: number): number {
   if (high === 0x80000000 && low === 0) return 0;
   const magnitude = high & 0x7fffffff;

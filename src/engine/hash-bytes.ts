@@ -1,12 +1,16 @@
 /**
- * The hash functions of byte strings, as reference code in TypeScript: hash-bytes.wgsl is the same arithmetic. A string of any length is
- * hashed by the full function, tail and all: MurmurHash3_x86_32 (Appleby, public domain), or XXH32 (Collet), which is xxh32.ts.
+ * The hash functions of byte strings, as reference code in TypeScript: hash-bytes.wgsl is the same arithmetic. A string
+ * of any length is hashed by the full function, tail and all: MurmurHash3_x86_32 (Appleby, public domain), or XXH32
+ * (Collet), which is xxh32.ts.
  */
 import { murmur3 } from "./hash.js";
 import { UNKEYED } from "./hash-seed.js";
 import { foldKeyed } from "./row-hash.js";
 
-/** MurmurHash3_x86_32 of bytes from..to of a view, whose words are keyed if factor and summand are those of a seed (hash-seed.ts). */
+/**
+ * MurmurHash3_x86_32 of bytes from..to of a view, whose words are keyed if factor and summand are those of a seed
+ * (hash-seed.ts).
+ */
 export function murmur3Bytes(
   view: DataView,
   from: number,

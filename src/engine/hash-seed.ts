@@ -1,9 +1,13 @@
-/** What seeds make of the words of rows and strings before they are hashed. Tables that have seeds of their own are not here: hash.ts. */
+/**
+ * What seeds make of the words of rows and strings before they are hashed. Tables that have seeds of their own are not
+ * here: hash.ts.
+ */
 import { drawn, murmur3 } from "./hash.js";
 
 /**
- * What becomes of a word before it is hashed: multiplier × word + offset, as `keyedWord` of hash.ts says. Words of rows meet MurmurHash3's
- * first factor at once, and take `factor` × word + `summand`: no multiplication more than without a seed.
+ * What becomes of a word before it is hashed: multiplier × word + offset, as `keyedWord` of hash.ts says. Words of rows
+ * meet MurmurHash3's first factor at once, and take `factor` × word + `summand`: no multiplication more than without a
+ * seed.
  */
 export interface Keying {
   /** Odd. */

@@ -1,13 +1,16 @@
-/** The hash functions of keys of several words, as reference code in TypeScript: hash-wide.wgsl is the same arithmetic. */
+/**
+ * The hash functions of keys of several words, as reference code in TypeScript: hash-wide.wgsl is the same arithmetic.
+ */
 import { murmur3 } from "./hash.js";
 import type { HashName } from "./hash-names.js";
 import { foldWord } from "./row-hash.js";
 import { xxhash64 } from "./xxhash64.js";
 
 /**
- * Hash of a key of `count` words from `words[at]` on, which stand for their little-endian bytes. This is the full function with
- * seed 0, whatever the count: MurmurHash3_x86_32, XXH32, or the low 32 bits of XXH64; `identity` is the first (low) word. Tables use it
- * for keys of more than one word; those of one word use `hashFunctions`, where murmur3 is the finalizer alone.
+ * Hash of a key of `count` words from `words[at]` on, which stand for their little-endian bytes. This is the full
+ * function with seed 0, whatever the count: MurmurHash3_x86_32, XXH32, or the low 32 bits of XXH64; `identity` is the
+ * first (low) word. Tables use it for keys of more than one word; those of one word use `hashFunctions`, where murmur3
+ * is the finalizer alone.
  */
 export function hashWords(name: HashName, words: Uint32Array, at: number, count: number): number {
   if (name === "murmur3") return murmur3Words(words, at, count);

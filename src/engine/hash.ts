@@ -1,16 +1,17 @@
 /**
- * The hash functions of keys of one word, as reference code in TypeScript, and what a seed does. The kernels' are the same arithmetic; a
- * test compares both bit by bit. murmur3, xxhash32 and identity are bijections of 32-bit patterns; xxhash64 and users' own functions need
- * not be. Wider keys are hashed by the full function over all their words (hash-words.ts). Nothing relies on distinct keys having distinct
- * hashes.
+ * The hash functions of keys of one word, as reference code in TypeScript, and what a seed does. The kernels' are the
+ * same arithmetic; a test compares both bit by bit. murmur3, xxhash32 and identity are bijections of 32-bit patterns;
+ * xxhash64 and users' own functions need not be. Wider keys are hashed by the full function over all their words
+ * (hash-words.ts). Nothing relies on distinct keys having distinct hashes.
  */
 
 import { type HashName, NO_SEED } from "./hash-names.js";
 
 /**
- * What stands for a key's word before it is hashed, in a table with a seed: odd multiplier × word + offset, both drawn from the seed. A
- * bijection for every seed. Two words that differ fall into the same upper bits for few multipliers (Dietzfelbinger et al., 1997), so
- * whoever doesn't know the seed can't choose many keys that collide, whatever the function behind. Without a seed, the word.
+ * What stands for a key's word before it is hashed, in a table with a seed: odd multiplier × word + offset, both drawn
+ * from the seed. A bijection for every seed. Two words that differ fall into the same upper bits for few multipliers
+ * (Dietzfelbinger et al., 1997), so whoever doesn't know the seed can't choose many keys that collide, whatever the
+ * function behind. Without a seed, the word.
  */
 export function keyedWord(word: number, seed: number): number {
   if (seed === NO_SEED) return word;
@@ -40,7 +41,10 @@ export function xxhash32(key: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The key itself. Slots follow the key's order, so it suits keys that are already spread over all 32 bits, and no others. */
+/**
+ * The key itself. Slots follow the key's order, so it suits keys that are already spread over all 32 bits, and no
+ * others.
+ */
 export function identity(key: number): number {
   return key >>> 0;
 }

@@ -1,7 +1,7 @@
 /**
- * Kinds of join, as row numbers: every kind is made of the pairs that an inner join finds, and of the rows of a side that
- * are in no pair. The result is a list of segments, each of rows that come from the same sides, so that a side without a
- * row costs no row numbers.
+ * Kinds of join, as row numbers: every kind is made of the pairs that an inner join finds, and of the rows of a side
+ * that are in no pair. The result is a list of segments, each of rows that come from the same sides, so that a side
+ * without a row costs no row numbers.
  */
 
 import { bitmapBytes, countSet, isSet, setBit } from "../bitmaps.js";
@@ -12,9 +12,9 @@ import { MAX_PAIRS, type RowPairs } from "./rows.js";
 export const JOIN_KINDS = ["inner", "left", "right", "full", "semi", "anti"] as const;
 
 /**
- * Which rows a join answers: `inner` one for every pair of matching rows; `left`, `right` and `full` also the rows of that
- * side, or of both, that match nothing, with nulls for the other side; `semi` the left rows that match, `anti` those that
- * do not, each once and without columns of the right.
+ * Which rows a join answers: `inner` one for every pair of matching rows; `left`, `right` and `full` also the rows of
+ * that side, or of both, that match nothing, with nulls for the other side; `semi` the left rows that match, `anti`
+ * those that do not, each once and without columns of the right.
  */
 export type JoinKind = (typeof JOIN_KINDS)[number];
 
@@ -35,8 +35,8 @@ export interface Segment extends Sides<Uint32Array | null> {
 const PAIRS_AT_ONCE = 2 ** 22;
 
 /**
- * The rows of a join. An inner join's are its pairs as they are; other kinds take a pass over the pairs for each side whose
- * unmatched rows count, one bit per row of that side, and 4 bytes per row that is added. Rows of one side ascend.
+ * The rows of a join. An inner join's are its pairs as they are; other kinds take a pass over the pairs for each side
+ * whose unmatched rows count, one bit per row of that side, and 4 bytes per row that is added. Rows of one side ascend.
  * @param rows how many rows each side has
  * @param pause called between pieces of work; may throw to stop
  * @throws LimitError when the result has more rows than an Arrow table

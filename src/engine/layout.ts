@@ -9,11 +9,12 @@
  * Two bit patterns mark slots without a key. Keys that equal a sentinel live in one side slot each, after the table,
  * so no key is reserved: a side slot holds EMPTY (absent) or SIDE_PRESENT. A side slot never holds TOMBSTONE.
  *
- * On the webgpu engine the value of a slot that is EMPTY (of a side slot: absent) is EMPTY in all its words, so that users' kernels can add to a value that its
- * inserter has not stored yet (src/wgsl/change.wgsl).
+ * On the webgpu engine the value of a slot that is EMPTY (of a side slot: absent) is EMPTY in all its words, so that
+ * users' kernels can add to a value that its inserter has not stored yet (src/wgsl/change.wgsl).
  *
- * Invariants: no key is stored twice; no live key lies `maxProbe` or more slots after its home, where `maxProbe` only grows
- * until clear or rehash; so a lookup ends at EMPTY or after `maxProbe` slots, also in a table without any EMPTY slot.
+ * Invariants: no key is stored twice; no live key lies `maxProbe` or more slots after its home, where `maxProbe` only
+ * grows until clear or rehash; so a lookup ends at EMPTY or after `maxProbe` slots, also in a table without any EMPTY
+ * slot.
  */
 import type { KeyType, ValueType } from "./element-types.js";
 import type { HashName, OwnHash } from "./hash-names.js";

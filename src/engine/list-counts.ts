@@ -1,6 +1,7 @@
 /**
- * What lists (value-lists.ts) are on the host, whatever the engine: how large they are, how much of that is in use, who has their memory, and
- * how much longer a list becomes when it grows. The memory itself is an engine's, and so are the loops or kernels over it.
+ * What lists (value-lists.ts) are on the host, whatever the engine: how large they are, how much of that is in use, who
+ * has their memory, and how much longer a list becomes when it grows. The memory itself is an engine's, and so are the
+ * loops or kernels over it.
  */
 
 import type { DeviceArray } from "./device-array.js";
@@ -72,7 +73,8 @@ export abstract class ListCounts {
   }
 
   /**
-   * How much longer pieces become when so many entries are appended, with memory for their records; null when the room does not last.
+   * How much longer pieces become when so many entries are appended, with memory for their records; null when the room
+   * does not last.
    * @param measure what making room takes by such a growth
    */
   async growthFor(
@@ -158,7 +160,10 @@ export abstract class CountedLists<V extends BasicType, S extends ListCounts>
     return true;
   }
 
-  /** Writes the heads and values of new lists of one entry; the value of number `first` goes to the first room that is not in use. */
+  /**
+   * Writes the heads and values of new lists of one entry; the value of number `first` goes to the first room that is
+   * not in use.
+   */
   protected abstract writeFirsts(
     numbers: DeviceArray<"u32">,
     first: number,

@@ -8,8 +8,8 @@ const NAME = /^[a-z][a-z0-9-]{0,40}$/;
 
 /**
  * Makes sure that an engine is known.
- * @throws BackendUnavailableError when its package is not installed, or has none that fits; ValidationError for what can be no name, and
- * for one that is likely misspelt
+ * @throws BackendUnavailableError when its package is not installed, or has none that fits; ValidationError for what
+ * can be no name, and for one that is likely misspelt
  */
 export async function loadEngine(name: unknown): Promise<void> {
   const known = ["auto", ...knownEngines().map(([each]) => each)];

@@ -1,6 +1,6 @@
 /**
- * The API under an engine, for programs that use both: their own device and buffers, and kernels of their own on tables, arrays and lists.
- * An engine that has one lists its types here; the seam names none of them.
+ * The API under an engine, for programs that use both: their own device and buffers, and kernels of their own on
+ * tables, arrays and lists. An engine that has one lists its types here; the seam names none of them.
  */
 import type { DeviceArray } from "./device-array.js";
 import type { Table } from "./engine.js";

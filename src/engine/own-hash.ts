@@ -1,6 +1,6 @@
 /**
- * Checks of users' own hash functions, made before a table is: whether the two forms of one may agree can't be known, so they are
- * compared on samples. Loaded with the first table that has such a function.
+ * Checks of users' own hash functions, made before a table is: whether the two forms of one may agree can't be known,
+ * so they are compared on samples. Loaded with the first table that has such a function.
  */
 import { ValidationError } from "../errors.js";
 import { murmur3 } from "./hash.js";

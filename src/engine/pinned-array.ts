@@ -1,6 +1,6 @@
 /**
- * Memory of the host that the device copies from and to by itself: CUDA calls it pinned. Columns that lie in it cross the bus
- * without a copy by the CPU. Users get pinned arrays from `device.pinned` and hand them to calls.
+ * Memory of the host that the device copies from and to by itself: CUDA calls it pinned. Columns that lie in it cross
+ * the bus without a copy by the CPU. Users get pinned arrays from `device.pinned` and hand them to calls.
  *
  * Invariant: the memory belongs either to the host (`array` shows it) or to the calls that hold it, never to both.
  */
@@ -23,9 +23,9 @@ export interface PinnedStorage<T extends ScalarType> {
 }
 
 /**
- * `length` elements of host memory that the device reads (`use` "upload") or writes ("readback") without a copy by the CPU.
- * Calls take the first as keys, values and `where`, the second as `into`. Several calls may use an upload array at a time, one a
- * readback array.
+ * `length` elements of host memory that the device reads (`use` "upload") or writes ("readback") without a copy by the
+ * CPU. Calls take the first as keys, values and `where`, the second as `into`. Several calls may use an upload array at
+ * a time, one a readback array.
  */
 export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse = PinnedUse> {
   /** True until destroy(). */
@@ -57,9 +57,10 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
   }
 
   /**
-   * The elements, in place. Read this anew after every call that used the array: on webgpu each call detaches the typed array
-   * that was there before it (length 0), and leaves another with the same contents. So hand calls the pinned array, not this. What
-   * is read out of an upload array may come slowly: its memory is made for writing. Writes to a readback array are lost.
+   * The elements, in place. Read this anew after every call that used the array: on webgpu each call detaches the typed
+   * array that was there before it (length 0), and leaves another with the same contents. So hand calls the pinned
+   * array, not this. What is read out of an upload array may come slowly: its memory is made for writing. Writes to a
+   * readback array are lost.
    * @throws ValidationError while a call is using the array, from the moment it is made until its promise settles.
    * @throws EngineError when the device did not give the memory back; calls may use the array again.
    */
@@ -91,8 +92,8 @@ export class PinnedArray<T extends ScalarType = ScalarType, U extends PinnedUse 
   }
 
   /**
-   * Hands the memory to a call until the function it answers is called, also when destroy() comes before. That function resolves
-   * when `array` can be read again, unless other calls hold it. @internal
+   * Hands the memory to a call until the function it answers is called, also when destroy() comes before. That function
+   * resolves when `array` can be read again, unless other calls hold it. @internal
    */
   hold(): () => Promise<void> {
     if (this.#holds === 0) this.storage.lend();

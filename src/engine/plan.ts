@@ -4,8 +4,8 @@ import { checkOneOf } from "../options.js";
 
 /**
  * How a bulk call works on its batch. `direct`: every element is probed for from its home slot, wherever that is.
- * `partitioned`: the batch is first brought into the order of the table's slots, so that accesses stay within a cache or
- * the memory of a workgroup. `auto`: the engine decides, by the sizes of batch and table.
+ * `partitioned`: the batch is first brought into the order of the table's slots, so that accesses stay within a cache
+ * or the memory of a workgroup. `auto`: the engine decides, by the sizes of batch and table.
  */
 export type Strategy = "auto" | "direct" | "partitioned";
 export const strategies: readonly Strategy[] = ["auto", "direct", "partitioned"];
@@ -44,13 +44,19 @@ export interface ChunkPlan {
   readonly pages: number;
 }
 
-/** What a call did. Where its chunks were worked on differently, the plan's own strategy, reason and sizes are those of the last one. */
+/**
+ * What a call did. Where its chunks were worked on differently, the plan's own strategy, reason and sizes are those of
+ * the last one.
+ */
 export interface Plan extends ChunkPlan {
   /** Pieces that the batch was cut into, one after another. */
   readonly chunks: number;
   /** The different plans of its chunks, in the order in which they were first taken, and how many chunks each had. */
   readonly strategies: readonly (ChunkPlan & { readonly chunks: number })[];
-  /** In the order in which they first ran; `make room`, which growing tables have, is always timed by the host. Empty when the device has no clock for them. */
+  /**
+   * In the order in which they first ran; `make room`, which growing tables have, is always timed by the host. Empty
+   * when the device has no clock for them.
+   */
   readonly phases: readonly PlanPhase[];
   /** What timed the phases: GPU timestamps, or the host's clock. */
   readonly clock: "gpu" | "host";

@@ -1,6 +1,7 @@
 /**
- * The seed of hashes that no result shows: of rows, and of strings in dictionaries. A process draws one, so that keys that meet in one
- * place of a hash table cannot be computed beforehand. `openDevice({ seed })` gives a device another one.
+ * The seed of hashes that no result shows: of rows, and of strings in dictionaries. A process draws one, so that keys
+ * that meet in one place of a hash table cannot be computed beforehand. `openDevice({ seed })` gives a device another
+ * one.
  */
 let drawn: number | undefined;
 

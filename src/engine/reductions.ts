@@ -1,12 +1,14 @@
 /**
- * Aggregation of columns on a device, part of the seam: rows are grouped by their keys, and each column is reduced to one value a
- * group. Every reduction is exact, so its result does not depend on the order in which rows are taken. An engine
- * says which ones it takes: the others are the host's. Sums of floats have to be the host's to the bit.
+ * Aggregation of columns on a device, part of the seam: rows are grouped by their keys, and each column is reduced to
+ * one value a group. Every reduction is exact, so its result does not depend on the order in which rows are taken. An
+ * engine says which ones it takes: the others are the host's. Sums of floats have to be the host's to the bit.
  */
 import type { DeviceColumn, DeviceKeys, Words } from "./device-columns.js";
 import type { GroupCall } from "./row-groups.js";
 
-/** How values of fixed width are ordered and added up: integers, or floats with −0 equal to 0 and NaN above all numbers. */
+/**
+ * How values of fixed width are ordered and added up: integers, or floats with −0 equal to 0 and NaN above all numbers.
+ */
 export type NumberForm = "unsigned" | "signed" | "float";
 
 /** A column of numbers; bools count as unsigned ones of one bit. */

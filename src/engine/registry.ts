@@ -1,6 +1,7 @@
 /**
- * Engines by name. Those of this package are listed here, and loaded when they are opened. One of another package registers itself when
- * that package is imported: by the program, or by `openDevice({ backend: NAME })`, which looks for `warpmap-NAME` (load-engine.ts).
+ * Engines by name. Those of this package are listed here, and loaded when they are opened. One of another package
+ * registers itself when that package is imported: by the program, or by `openDevice({ backend: NAME })`, which looks
+ * for `warpmap-NAME` (load-engine.ts).
  */
 import { BackendUnavailableError, type TriedBackend } from "../errors.js";
 import type { BareEngine, BulkDefaults, DeviceMemoryOptions } from "./engine.js";

@@ -1,6 +1,6 @@
 /**
- * Groups of equal rows, part of the seam: equal rows get one number, numbers get counts, counts get offsets, and the rows
- * are listed group by group. Joins stand on them.
+ * Groups of equal rows, part of the seam: equal rows get one number, numbers get counts, counts get offsets, and the
+ * rows are listed group by group. Joins stand on them.
  *
  * The columns are device arrays: they stay in the memory of the engine that made them.
  */
@@ -25,8 +25,8 @@ export interface GroupColumns {
   /** Where each group begins in `members`, and where the last one ends: groups + 1 elements. */
   readonly offsets: DeviceArray<"u32">;
   /**
-   * Row numbers, group after group. Within a group they ascend on the cpu engine; on others their order is unspecified. Rows
-   * in no group are not listed.
+   * Row numbers, group after group. Within a group they ascend on the cpu engine; on others their order is unspecified.
+   * Rows in no group are not listed.
    */
   readonly members: DeviceArray<"u32">;
 }

@@ -1,8 +1,8 @@
 /**
  * The hash of a table row, as reference code: MurmurHash3 x86_32 (Appleby, public domain) over the row's words, column
- * after column; a byte string counts as its little-endian 4-byte words, the last one filled with zeros, then its length.
- * Each word is keyed by a seed first (hash-seed.ts). Not finalised: mix the result with `murmur3` of hash.ts before taking
- * slots from it. Row hashes are not visible to users, so engines may use other ones.
+ * after column; a byte string counts as its little-endian 4-byte words, the last one filled with zeros, then its
+ * length. Each word is keyed by a seed first (hash-seed.ts). Not finalised: mix the result with `murmur3` of hash.ts
+ * before taking slots from it. Row hashes are not visible to users, so engines may use other ones.
  */
 import type { Keying } from "./hash-seed.js";
 
@@ -21,7 +21,10 @@ export function foldKeyed(hash: number, word: number, factor: number, summand: n
   return (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** Folds the first `width` of each row's `stride` words into `hashes`, which has one element per row; for rows from to to. */
+/**
+ * Folds the first `width` of each row's `stride` words into `hashes`, which has one element per row; for rows from to
+ * to.
+ */
 export function foldWords(
   hashes: Uint32Array,
   words: Uint32Array,

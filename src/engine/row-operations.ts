@@ -1,8 +1,9 @@
 /**
- * Row operations, part of the seam: what relational operators ask of an engine. `Engine.rows()` loads an engine's on first
- * use, so that a page with maps only does not carry them.
+ * Row operations, part of the seam: what relational operators ask of an engine. `Engine.rows()` loads an engine's on
+ * first use, so that a page with maps only does not carry them.
  *
- * Joins and tables that stay where the engine works are in device-columns.ts; groups, which stay there too, in row-groups.ts.
+ * Joins and tables that stay where the engine works are in device-columns.ts; groups, which stay there too, in
+ * row-groups.ts.
  */
 import type { ColumnOperations, DeviceKeys, KindAt, MatchCall, MatchesAt } from "./device-columns.js";
 import type { Placement } from "./engine.js";
@@ -45,7 +46,10 @@ export interface RowIndex {
 
 /** The row operations of one engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface RowOperations extends ColumnOperations {
-  /** Whether tables of the host are joined or grouped faster on the device, their upload and the result's read-back included. */
+  /**
+   * Whether tables of the host are joined or grouped faster on the device, their upload and the result's read-back
+   * included.
+   */
   prefers(work: JoinKind | "group"): boolean;
   /** Aggregation of columns on the device; null where that is no faster than bringing them to the host. */
   readonly reducer: ColumnReducer | null;

@@ -1,8 +1,8 @@
 /**
- * Keys of table rows, as the relational operators hand them to an engine: any number of columns, each either fixed-width
- * words or byte strings. Two rows are equal when every column is equal bit by bit; the relational layer has already made
- * bits equal exactly where values are equal (one width for both sides, −0 = +0, one NaN, decimals on one scale).
- * Engines hash rows to find candidates and always compare whole rows; equal hashes never make a match.
+ * Keys of table rows, as the relational operators hand them to an engine: any number of columns, each either
+ * fixed-width words or byte strings. Two rows are equal when every column is equal bit by bit; the relational layer has
+ * already made bits equal exactly where values are equal (one width for both sides, −0 = +0, one NaN, decimals on one
+ * scale). Engines hash rows to find candidates and always compare whole rows; equal hashes never make a match.
  */
 
 /** A key column of `rows` values, each `width` 32-bit words, little-endian word order. */
@@ -12,7 +12,9 @@ export interface WordColumn {
   readonly width: number;
   /** rows × width words. */
   readonly data: Uint32Array;
-  /** Arrow validity bitmap (bit set: not null, least significant bit first, no offset), or null when nothing is null. */
+  /**
+   * Arrow validity bitmap (bit set: not null, least significant bit first, no offset), or null when nothing is null.
+   */
   readonly validity: Uint8Array | null;
 }
 

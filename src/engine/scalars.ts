@@ -1,7 +1,8 @@
 /**
  * The scalar types of keys and values, the typed array each one travels in, and the bit patterns that engines compare.
- * Engines work on 32-bit words; a type only matters where numbers are compared or added. An element of 64 bits is two words,
- * the low one first, as its typed array has it on little-endian machines (all that JavaScript and WebGPU run on).
+ * Engines work on 32-bit words; a type only matters where numbers are compared or added. An element of 64 bits is two
+ * words, the low one first, as its typed array has it on little-endian machines (all that JavaScript and WebGPU run
+ * on).
  */
 
 /** Types of the elements of one column of keys or values. */
@@ -69,8 +70,8 @@ export function allocate<T extends ScalarType>(
 }
 
 /**
- * A new typed array of `length` elements with unspecified contents, for results that are written whole. In Node the memory is not zeroed
- * first, which takes as long as the copy into it; elsewhere it is.
+ * A new typed array of `length` elements with unspecified contents, for results that are written whole. In Node the
+ * memory is not zeroed first, which takes as long as the copy into it; elsewhere it is.
  */
 export function allocateUnfilled<T extends ScalarType>(type: T, length: number): ScalarArrays[T] {
   const { Buffer } = globalThis as { Buffer?: { allocUnsafeSlow(bytes: number): Uint8Array<ArrayBuffer> } };
@@ -93,7 +94,10 @@ export function zeroOf<T extends ScalarType>(type: T): ScalarArrays[T][number] {
   return allocate(type, 1)[0];
 }
 
-/** The same memory seen as 32-bit words: one per element of 4 bytes, two per element of 8. `array` must hold such elements. */
+/**
+ * The same memory seen as 32-bit words: one per element of 4 bytes, two per element of 8. `array` must hold such
+ * elements.
+ */
 export function asBits(array: ArrayBufferView): Uint32Array {
   return new Uint32Array(array.buffer, array.byteOffset, array.byteLength / 4);
 }

@@ -1,9 +1,10 @@
 /**
- * What sketches hold, the same on every engine, as reference arithmetic: which bits of a Bloom filter a key sets, and which register of a
- * HyperLogLog it raises to what. sketches/*.wgsl of the webgpu engine is the same arithmetic; a test compares contents byte for byte.
+ * What sketches hold, the same on every engine, as reference arithmetic: which bits of a Bloom filter a key sets, and
+ * which register of a HyperLogLog it raises to what. sketches/*.wgsl of the webgpu engine is the same arithmetic; a
+ * test compares contents byte for byte.
  *
- * Both start from 64 bits of hash: the first word is the hash of tables (murmur3 of engine/hash.ts and hash-words.ts), the second one
- * MurmurHash3_x86_32 of the key's words with the first as its seed.
+ * Both start from 64 bits of hash: the first word is the hash of tables (murmur3 of engine/hash.ts and hash-words.ts),
+ * the second one MurmurHash3_x86_32 of the key's words with the first as its seed.
  */
 import { canonicalF32, isFloatWord } from "./float-keys.js";
 import { homeSlot, murmur3 } from "./hash.js";
@@ -11,8 +12,9 @@ import { foldWord } from "./row-hash.js";
 import { type BasicType, scalarWords } from "./scalars.js";
 
 /**
- * Words of a block of a Bloom filter. A key sets one bit in each word of its block: 32 bytes, one memory transaction of a GPU. This is
- * the split block Bloom filter of Apache Parquet (BloomFilter.md; Putze, Sanders, Singler 2007) with another hash.
+ * Words of a block of a Bloom filter. A key sets one bit in each word of its block: 32 bytes, one memory transaction of
+ * a GPU. This is the split block Bloom filter of Apache Parquet (BloomFilter.md; Putze, Sanders, Singler 2007) with
+ * another hash.
  */
 export const BLOCK_WORDS = 8;
 /** Bytes of a block. */
@@ -54,7 +56,10 @@ export function bitOf(second: number, word: number): number {
   return 1 << (Math.imul(second, SALTS[word]) >>> 27);
 }
 
-/** What a key raises its register to: the place of the first 1 in the bits of hash behind the register's number, from 1 on. */
+/**
+ * What a key raises its register to: the place of the first 1 in the bits of hash behind the register's number, from 1
+ * on.
+ */
 export function rankOf(first: number, second: number, precision: number): number {
   const rest = first << precision;
   return 1 + (rest === 0 ? 32 - precision + Math.clz32(second) : Math.clz32(rest));

@@ -1,9 +1,9 @@
 /**
- * Sketch operations, part of the seam: what `warpmap/sketches` asks of an engine. They are loaded on first use, so that a page with maps only
- * does not carry them.
+ * Sketch operations, part of the seam: what `warpmap/sketches` asks of an engine. They are loaded on first use, so that
+ * a page with maps only does not carry them.
  *
- * A sketch's contents are bytes that depend on the keys alone: not on the engine, the order of the keys, or how often each came
- * (sketch-format.ts). As with tables, callers keep calls on one sketch apart, and check what they give.
+ * A sketch's contents are bytes that depend on the keys alone: not on the engine, the order of the keys, or how often
+ * each came (sketch-format.ts). As with tables, callers keep calls on one sketch apart, and check what they give.
  */
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "./engine.js";
 import type { BasicType } from "./scalars.js";

@@ -1,16 +1,17 @@
 /**
- * What a slot of a table holds, said once: how many 32-bit words its key and its value have, and how the slot is claimed. All byte
- * arithmetic of tables comes from here, on every engine.
+ * What a slot of a table holds, said once: how many 32-bit words its key and its value have, and how the slot is
+ * claimed. All byte arithmetic of tables comes from here, on every engine.
  *
  * | claim | a slot's words | who uses it |
  * |---|---|---|
  * | `key` | the key word, the value's words | keys of one word: the key itself is compare-exchanged into the slot |
  * | `row` | the state word, the key's words, the value's words | wider keys, which 32-bit atomics cannot exchange |
  *
- * The *state word* of a slot that is claimed by row is EMPTY, TOMBSTONE, the tag of the entry (ENTRY and 31 bits of the key's hash; of keys of
- * two words webgpu/direct/row-claims.ts takes 29, and says in the others which words are EMPTY)
- * or, while an insert of the webgpu engine runs, the number of the batch's row that claimed the slot, whose key is compared in the
- * batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no key.
+ * The *state word* of a slot that is claimed by row is EMPTY, TOMBSTONE, the tag of the entry (ENTRY and 31 bits of the
+ * key's hash; of keys of two words webgpu/direct/row-claims.ts takes 29, and says in the others which words are EMPTY)
+ * or, while an insert of the webgpu engine runs, the number of the batch's row that claimed the slot, whose key is
+ * compared in the batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no
+ * key.
  */
 import { type KeyType, scalarsOf, type ValueType, wordsIn } from "./element-types.js";
 import { type FloatInKey, floatsIn } from "./float-keys.js";
@@ -70,7 +71,10 @@ export function slotFormat({
   };
 }
 
-/** True where a slot holds more than a word of key and a word of value, so that no 32-bit atomic can change its value in place. */
+/**
+ * True where a slot holds more than a word of key and a word of value, so that no 32-bit atomic can change its value in
+ * place.
+ */
 export function isWide({ keyWords, valueWords }: SlotFormat): boolean {
   return keyWords > 1 || valueWords > 1;
 }

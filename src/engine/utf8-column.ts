@@ -1,6 +1,6 @@
 /**
- * Utf8Column: strings as their UTF-8 bytes, end to end. It is how keys of type `utf8` come out of calls, and one of the forms in which
- * they go in. It holds bytes, not JavaScript strings: those are made when they are asked for.
+ * Utf8Column: strings as their UTF-8 bytes, end to end. It is how keys of type `utf8` come out of calls, and one of the
+ * forms in which they go in. It holds bytes, not JavaScript strings: those are made when they are asked for.
  */
 
 /** Bytes that are decoded at once. */
@@ -24,7 +24,10 @@ export class Utf8Column implements Iterable<string> {
     return this.offsets.length - 1;
   }
 
-  /** String `i`, counted from the end where `i` is negative; undefined where there is none. Bytes that are not UTF-8 become U+FFFD. */
+  /**
+   * String `i`, counted from the end where `i` is negative; undefined where there is none. Bytes that are not UTF-8
+   * become U+FFFD.
+   */
   at(i: number): string | undefined {
     const index = i < 0 ? i + this.length : i;
     if (!(index >= 0 && index < this.length)) return undefined;

@@ -1,15 +1,16 @@
 /**
- * Lists of values by number, part of the seam: what multimaps and multisets ask of an engine beside a table that gives every key a
- * number. `Engine.lists()` loads an engine's on first use.
+ * Lists of values by number, part of the seam: what multimaps and multisets ask of an engine beside a table that gives
+ * every key a number. `Engine.lists()` loads an engine's on first use.
  *
- * A list grows at its end, and its entries stay where they are: longer lists lie in several pieces, each at least an eighth as long
- * as all before it, so a list of n entries has O(log n) of them. What is dropped, and room that nobody takes, is garbage until `moved`
- * writes all lists anew, without gaps. So a batch costs what its own entries cost, however many there are of a key.
+ * A list grows at its end, and its entries stay where they are: longer lists lie in several pieces, each at least an
+ * eighth as long as all before it, so a list of n entries has O(log n) of them. What is dropped, and room that nobody
+ * takes, is garbage until `moved` writes all lists anew, without gaps. So a batch costs what its own entries cost,
+ * however many there are of a key.
  *
  * Multisets have lists without values: of those only the lengths are kept.
  *
- * The container numbers keys: it takes numbers that no list has had, and gives each list to one key. Numbers that a call knows nothing
- * of are NO_LIST. Calls on one object never overlap.
+ * The container numbers keys: it takes numbers that no list has had, and gives each list to one key. Numbers that a
+ * call knows nothing of are NO_LIST. Calls on one object never overlap.
  */
 
 import { LimitError } from "../errors.js";
@@ -31,7 +32,9 @@ export interface ListSpec {
   readonly capacity: number;
 }
 
-/** Numbers that lists of so many entries have: a quarter more than are in use at most, so that they last for a while. */
+/**
+ * Numbers that lists of so many entries have: a quarter more than are in use at most, so that they last for a while.
+ */
 export const numbersFor = (capacity: number): number => Math.ceil(capacity * 1.25) + 64;
 
 /** Room for so many entries: what lists may have at their ends, and garbage. */
@@ -40,10 +43,15 @@ export const roomFor = (capacity: number): number => Math.ceil(capacity * 1.5);
 /** Records that there is memory for at first, by the entries that there can be. */
 export const recordsFor = (capacity: number): number => 64 + Math.ceil(capacity / 16);
 
-/** A new piece has room for this part of the entries before it, or the second where there is too little room for that. */
+/**
+ * A new piece has room for this part of the entries before it, or the second where there is too little room for that.
+ */
 export const GROWTH = [2, 8] as const;
 
-/** A piece of a longer list is a record of four words: where its room is, its first position and that behind its last, and the record before. */
+/**
+ * A piece of a longer list is a record of four words: where its room is, its first position and that behind its last,
+ * and the record before.
+ */
 export const RECORD_WORDS = 4;
 /** Marks the place of a list that is the record of its last piece, not an address. */
 export const GROWN = 0x80000000;
@@ -122,9 +130,9 @@ export interface ValueLists<V extends BasicType = BasicType> {
   /** Marks numbers below this as taken. */
   take(end: number): void;
   /**
-   * Makes each of the `selected` elements that `where` selects the one entry of the list with its number. The numbers are new, and those of
-   * the elements in order are `first`, `first` + 1, … Answers false, with nothing changed, when there is too little room. Looks at no
-   * signal.
+   * Makes each of the `selected` elements that `where` selects the one entry of the list with its number. The numbers
+   * are new, and those of the elements in order are `first`, `first` + 1, … Answers false, with nothing changed, when
+   * there is too little room. Looks at no signal.
    */
   begin(
     numbers: DeviceArray<"u32">,
@@ -134,8 +142,8 @@ export interface ValueLists<V extends BasicType = BasicType> {
     selected: number,
   ): Promise<boolean>;
   /**
-   * Appends each element to the list with its number, if it has one; answers how many that were, or null, with nothing changed, when
-   * there is too little room. There is enough right after `moved`. Looks at no signal.
+   * Appends each element to the list with its number, if it has one; answers how many that were, or null, with nothing
+   * changed, when there is too little room. There is enough right after `moved`. Looks at no signal.
    */
   append(
     numbers: DeviceArray<"u32">,
@@ -147,7 +155,8 @@ export interface ValueLists<V extends BasicType = BasicType> {
   /** Whether each list has entries. Target: found. */
   present(numbers: DeviceArray<"u32">, output: Destination, call: CallOptions): Promise<ColumnOutput<"u8">>;
   /**
-   * One entry of each list, or `missing`. Without values it is the element of `keys`, f32 as keys are stored. Targets: values, found.
+   * One entry of each list, or `missing`. Without values it is the element of `keys`, f32 as keys are stored. Targets:
+   * values, found.
    */
   firsts(
     numbers: DeviceArray<"u32">,
@@ -173,17 +182,18 @@ export interface ValueLists<V extends BasicType = BasicType> {
     call: CallOptions,
   ): Promise<Expanded<K, V>>;
   /**
-   * Of all entries of lists, as `locate` laid them out, leaves those whose flag is 0; answers how many went. The numbers are all different.
+   * Of all entries of lists, as `locate` laid them out, leaves those whose flag is 0; answers how many went. The
+   * numbers are all different.
    */
   strike(numbers: DeviceArray<"u32">, matches: ListMatches, flags: DeviceArray<"u8">): Promise<number>;
   /**
-   * Other lists, of another capacity: list i has what the list with the i-th number has here, and no room is left over. All lists that are
-   * not empty are among the numbers, once.
+   * Other lists, of another capacity: list i has what the list with the i-th number has here, and no room is left over.
+   * All lists that are not empty are among the numbers, once.
    */
   moved(numbers: DeviceArray<"u32">, capacity: number): Promise<ValueLists<V>>;
   /**
-   * Fills lists that are all empty, and of which no number was taken: list i gets the values `offsets[i]` to `offsets[i + 1]`, at least one.
-   * They take no more room than that.
+   * Fills lists that are all empty, and of which no number was taken: list i gets the values `offsets[i]` to `offsets[i
+   * + 1]`, at least one. They take no more room than that.
    */
   lay(offsets: Uint32Array, values: ColumnInput<V> | null): Promise<void>;
   /** Empties all lists, and takes no number. */
@@ -230,8 +240,8 @@ export interface ListOperations {
     where: ColumnInput<"u8"> | undefined,
   ): Promise<{ numbers: DeviceArray<"u32">; selected: number }>;
   /**
-   * Makes groups of a batch where that surely pays, or is asked for by `strategy: "partitioned"`; else null. Engines that gain nothing
-   * have no such operation.
+   * Makes groups of a batch where that surely pays, or is asked for by `strategy: "partitioned"`; else null. Engines
+   * that gain nothing have no such operation.
    */
   group?<K extends BasicType>(batch: Groupable<K>, call: CallOptions): Promise<BatchGroups<K> | null>;
   /** A copy of a column in the engine's memory. */

@@ -1,12 +1,16 @@
 /**
- * Memory of objects that users dropped without `destroy`. The garbage collector says when, which may be late or never, since it does not see the
- * memory of a GPU or of shared buffers: `destroy` stays the way to free it.
+ * Memory of objects that users dropped without `destroy`. The garbage collector says when, which may be late or never,
+ * since it does not see the memory of a GPU or of shared buffers: `destroy` stays the way to free it.
  *
- * Invariant: only objects that users hold are registered, and calls under way hold them; what the engine works with by itself it frees by itself.
+ * Invariant: only objects that users hold are registered, and calls under way hold them; what the engine works with by
+ * itself it frees by itself.
  */
 const dropped = new FinalizationRegistry<() => void>((free) => free());
 
-/** Calls `free` when `owner` was collected. `free` must not reach the owner, and does nothing where the memory is free already. */
+/**
+ * Calls `free` when `owner` was collected. `free` must not reach the owner, and does nothing where the memory is free
+ * already.
+ */
 export function whenDropped(owner: object, free: () => void): void {
   dropped.register(owner, free, owner);
 }

@@ -1,6 +1,7 @@
 /**
- * XXH64 (Collet, public domain) with seed 0 of a key's words, as reference code on 32-bit halves: xxhash64.wgsl is the same arithmetic.
- * Tables take the low 32 bits. Its state is 64 bits, of keys of eight words 256, so words of little entropy spread well.
+ * XXH64 (Collet, public domain) with seed 0 of a key's words, as reference code on 32-bit halves: xxhash64.wgsl is the
+ * same arithmetic. Tables take the low 32 bits. Its state is 64 bits, of keys of eight words 256, so words of little
+ * entropy spread well.
  */
 
 /** The halves of a 64-bit number, low one first. */

@@ -1,6 +1,6 @@
 /**
- * Counts, sums and extremes by group on several threads. Columns and group numbers are copied to memory that workers reach, where they are not
- * there: a copy takes a small part of what an addition by group does.
+ * Counts, sums and extremes by group on several threads. Columns and group numbers are copied to memory that workers
+ * reach, where they are not there: a copy takes a small part of what an addition by group does.
  */
 
 import type { Ordered } from "./extremes.js";

@@ -1,6 +1,7 @@
 /**
- * Errors on their way between threads. A copy of an error, as the platform makes it, has lost its class and its fields: here those
- * of warpmap keep both, and others their message, cause and fields, and whether they are a TypeError or a RangeError.
+ * Errors on their way between threads. A copy of an error, as the platform makes it, has lost its class and its fields:
+ * here those of warpmap keep both, and others their message, cause and fields, and whether they are a TypeError or a
+ * RangeError.
  */
 import {
   BackendUnavailableError,

@@ -1,4 +1,7 @@
-/** Jobs on columns of tables that threads share: gathering rows (gather.ts), and counts, sums and extremes by group (aggregate.ts). */
+/**
+ * Jobs on columns of tables that threads share: gathering rows (gather.ts), and counts, sums and extremes by group
+ * (aggregate.ts).
+ */
 import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
 import { type PlacedTask, runPiece } from "./group-tasks.js";
 import { inOneGo, type Made, silently, type Work } from "./work.js";

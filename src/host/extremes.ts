@@ -1,6 +1,6 @@
 /**
- * Where each group has its least or greatest value: row numbers, so that the answer has the column's type, whatever it is. Of equal
- * values the first row's is taken. A state is the row's number and 1, or 0 for none.
+ * Where each group has its least or greatest value: row numbers, so that the answer has the column's type, whatever it
+ * is. Of equal values the first row's is taken. A state is the row's number and 1, or 0 for none.
  */
 import type { SomeRows } from "./group-tasks.js";
 

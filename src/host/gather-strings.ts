@@ -1,8 +1,9 @@
 /**
- * Gathering byte strings: first where each goes, then the bytes. Strings are short as a rule (names, codes), so a copy call
- * per string costs more than the copy: blocks of 16 bytes are moved with plain loads and stores instead, writing past the
- * end of a string into the place of the next one, which is written after it. Measured on an EPYC 9004, Node 20, per string:
- * of 15 to 35 bytes 15 ns (byte loop 41, set(subarray) 49), of 3 bytes 8 ns; above about 100 bytes set(subarray) wins.
+ * Gathering byte strings: first where each goes, then the bytes. Strings are short as a rule (names, codes), so a copy
+ * call per string costs more than the copy: blocks of 16 bytes are moved with plain loads and stores instead, writing
+ * past the end of a string into the place of the next one, which is written after it. Measured on an EPYC 9004, Node
+ * 20, per string: of 15 to 35 bytes 15 ns (byte loop 41, set(subarray) 49), of 3 bytes 8 ns; above about 100 bytes
+ * set(subarray) wins.
  */
 import { LimitError } from "../errors.js";
 import { bufferToFill } from "./buffer-to-fill.js";

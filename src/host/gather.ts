@@ -1,7 +1,8 @@
 /**
  * Gather tasks on several threads. Each is done by one thread, into memory of its own that is then handed over: results
- * belong to the user, and shared memory is not what every API takes. Source columns must be in shared memory for that, so
- * those that are not larger than what is gathered from them are copied there; of others the calling thread gathers alone.
+ * belong to the user, and shared memory is not what every API takes. Source columns must be in shared memory for that,
+ * so those that are not larger than what is gathered from them are copied there; of others the calling thread gathers
+ * alone.
  */
 
 import { type GatherSource, type GatherTask, gatherBuffers } from "./gather-buffers.js";

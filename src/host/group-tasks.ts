@@ -1,10 +1,10 @@
 /**
- * Counts, sums and extremes of rows by group on the host: tasks over typed arrays that threads share piece by piece. Loops are here, so that all
- * threads run the same.
+ * Counts, sums and extremes of rows by group on the host: tasks over typed arrays that threads share piece by piece.
+ * Loops are here, so that all threads run the same.
  *
- * Where groups are few, a piece is a slice of rows with states of its own, which are merged in the order of the slices; where they are
- * many, a range of groups over all rows. Slices depend on rows and groups alone, and a range's groups take their rows in order, so
- * results do not depend on the number of threads, those of floats included.
+ * Where groups are few, a piece is a slice of rows with states of its own, which are merged in the order of the slices;
+ * where they are many, a range of groups over all rows. Slices depend on rows and groups alone, and a range's groups
+ * take their rows in order, so results do not depend on the number of threads, those of floats included.
  */
 
 import { mergeRows, type Ordered, raiseRows, type Sign } from "./extremes.js";
@@ -14,8 +14,8 @@ export type GroupValues =
   /** Its rows: one state. */
   | { readonly kind: "rows" }
   /**
-   * The exact sum of integers of `width` 32-bit words, little-endian, two's complement when signed: width + 1 states, of which state k
-   * counts × 2^(32 k).
+   * The exact sum of integers of `width` 32-bit words, little-endian, two's complement when signed: width + 1 states,
+   * of which state k counts × 2^(32 k).
    */
   | { readonly kind: "words"; readonly data: Uint32Array; readonly width: number; readonly signed: boolean }
   /** The compensated sum of floats: two states, a sum and what it lacks. */
@@ -151,8 +151,8 @@ function countRows({ groupOf, from, to, low, span }: SomeRows, counts: Float64Ar
 }
 
 /**
- * Adds word `word` of values of `width` words to the sums of their groups. A sum that grows too large for exact doubles hands its upper
- * bits on.
+ * Adds word `word` of values of `width` words to the sums of their groups. A sum that grows too large for exact doubles
+ * hands its upper bits on.
  * @param next what bits are handed to
  */
 export function addWords(
@@ -178,8 +178,8 @@ export function addWords(
 }
 
 /**
- * Compensated summation (Neumaier, 1974: "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen"): the error does not
- * grow with the number of values.
+ * Compensated summation (Neumaier, 1974: "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen"): the
+ * error does not grow with the number of values.
  */
 export function addFloats(
   values: Float32Array | Float64Array,

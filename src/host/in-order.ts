@@ -1,7 +1,8 @@
 /**
- * Many tasks of one kind, each done by the calling thread or by one worker. Results come in the order of the tasks. Tasks are taken only
- * when there is room for them, so that no more memory is held than some tasks a worker need. A call never waits for a worker to start:
- * until it is up, the calling thread works alone, and so it does where workers are refused.
+ * Many tasks of one kind, each done by the calling thread or by one worker. Results come in the order of the tasks.
+ * Tasks are taken only when there is room for them, so that no more memory is held than some tasks a worker need. A
+ * call never waits for a worker to start: until it is up, the calling thread works alone, and so it does where workers
+ * are refused.
  */
 import { nextTask } from "./next-task.js";
 import { HostPool, type TaskKind } from "./pool.js";
@@ -13,8 +14,8 @@ export interface Job<In, Out> {
   /** Does the work on the calling thread. */
   here(): Out | Promise<Out>;
   /**
-   * What a worker needs to do it: numbers, texts, typed arrays and plain objects of these, no more than the job needs. The buffers in
-   * `transfer` go there without a copy, and are gone here.
+   * What a worker needs to do it: numbers, texts, typed arrays and plain objects of these, no more than the job needs.
+   * The buffers in `transfer` go there without a copy, and are gone here.
    */
   pack(): Packed<In> | Promise<Packed<In>>;
 }
@@ -31,8 +32,8 @@ export interface JobOptions {
   readonly pool?: HostPool;
   readonly signal?: AbortSignal;
   /**
-   * Jobs that are taken and whose results are not yet given, at most. Default: four a thread, of which two a worker are not done: so
-   * no thread waits for another one that the system lets wait.
+   * Jobs that are taken and whose results are not yet given, at most. Default: four a thread, of which two a worker are
+   * not done: so no thread waits for another one that the system lets wait.
    */
   readonly window?: number;
 }
@@ -45,17 +46,22 @@ function sharedPool(): HostPool {
   return shared;
 }
 
-/** More threads than that are not waited for by one file's reader: the calling thread hands out and puts together all pieces. */
+/**
+ * More threads than that are not waited for by one file's reader: the calling thread hands out and puts together all
+ * pieces.
+ */
 const MOST = 8;
 
-/** The threads of a file: as many as the options ask for; without, as many as the machine runs at once, up to a bound. */
+/**
+ * The threads of a file: as many as the options ask for; without, as many as the machine runs at once, up to a bound.
+ */
 export function threadsOf({ threads }: { readonly threads?: number }): number {
   return threads ?? Math.min(MOST, machineThreads());
 }
 
 /**
- * The results of jobs, in order. The error of a job comes in place of its result, and ends the rest. Who stops early ends the jobs under
- * way. @throws the signal's reason
+ * The results of jobs, in order. The error of a job comes in place of its result, and ends the rest. Who stops early
+ * ends the jobs under way. @throws the signal's reason
  */
 export async function* inOrder<In, Out>(
   kind: TaskKind<In, Out>,

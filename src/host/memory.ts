@@ -1,8 +1,8 @@
 /**
- * Memory of a pool and of the cpu engine: shared when workers can use it, else private. Allocations are counted references,
- * because JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage
- * collector takes it, which for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB
- * made and dropped in a row held 15 GiB).
+ * Memory of a pool and of the cpu engine: shared when workers can use it, else private. Allocations are counted
+ * references, because JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage
+ * collector takes it, which for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB made and
+ * dropped in a row held 15 GiB).
  *
  * Invariant: a buffer is in at most one living allocation, and is not reused while an operation retains it.
  */

@@ -1,6 +1,7 @@
 /**
- * Letting the event loop run: timers, input, and whoever aborts a call. In Node one waiting call goes on in each turn of the loop, in the order in
- * which they asked: however many work at once, a turn takes as long as one call's piece of work.
+ * Letting the event loop run: timers, input, and whoever aborts a call. In Node one waiting call goes on in each turn
+ * of the loop, in the order in which they asked: however many work at once, a turn takes as long as one call's piece of
+ * work.
  */
 
 const { setImmediate: immediate } = globalThis as { setImmediate?: (callback: () => void) => void };

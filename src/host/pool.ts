@@ -1,10 +1,13 @@
 /**
- * The worker threads of a device, for all work of its host: tables, strings and rows of the cpu engine, gathering and aggregates beside
- * any engine, files. This is the one place that counts threads. A kind of task is a name and a script, which workers get when the first
- * task of the kind comes (workers.ts, which loads then). There are two ways to give out work:
- * - `share`: one job, of which the calling thread and workers take pieces, over shared memory. A worker that comes late is not waited for.
- * - `inOrder` (in-order.ts): many tasks, each done by one thread; inputs and results are copied or handed over.
- * Both may go on at once; results never depend on how many workers come. Workers keep a Node process alive only while a call waits for them.
+ * The worker threads of a device, for all work of its host: tables, strings and rows of the cpu engine, gathering and
+ * aggregates beside any engine, files. This is the one place that counts threads. A kind of task is a name and a
+ * script, which workers get when the first task of the kind comes (workers.ts, which loads then). There are two ways to
+ * give out work:
+ * - `share`: one job, of which the calling thread and workers take pieces, over shared memory. A worker that comes late
+ *   is not waited for.
+ * - `inOrder` (in-order.ts): many tasks, each done by one thread; inputs and results are copied or handed over. Both
+ * may go on at once; results never depend on how many workers come. Workers keep a Node process alive only while a call
+ * waits for them.
  *
  * Not here: what a task does, and how a batch becomes tasks.
  */
@@ -75,8 +78,8 @@ export class HostPool {
   }
 
   /**
-   * Works through a job with up to `helpers` workers, which see its memory as long as it runs. Answers what each thread answers, the
-   * calling one first. Rejects with what one of them throws, and with EngineError when one dies at it.
+   * Works through a job with up to `helpers` workers, which see its memory as long as it runs. Answers what each thread
+   * answers, the calling one first. Rejects with what one of them throws, and with EngineError when one dies at it.
    * @param own the calling thread's part: takes pieces until none is left. `next` holds the next piece's number
    */
   async share<J, R>(

@@ -1,6 +1,7 @@
 /**
- * How the calling thread and its workers talk. Tasks go out as messages, and results or errors come back as messages. Who takes part in a
- * shared job is settled in a few words of shared memory, so that the caller never waits for a worker that has not begun.
+ * How the calling thread and its workers talk. Tasks go out as messages, and results or errors come back as messages.
+ * Who takes part in a shared job is settled in a few words of shared memory, so that the caller never waits for a
+ * worker that has not begun.
  */
 import type { CarriedError } from "./carried-error.js";
 
@@ -44,8 +45,8 @@ export function closeSeat(control: Int32Array, worker: number): boolean {
 }
 
 /**
- * Leaves no piece of a job to take. Returns how many times one was asked for before; STOPPED or more when the job was ended
- * already.
+ * Leaves no piece of a job to take. Returns how many times one was asked for before; STOPPED or more when the job was
+ * ended already.
  */
 export function endJob(control: Int32Array): number {
   return Atomics.exchange(control, NEXT, STOPPED);

@@ -1,6 +1,7 @@
 /**
- * A worker's side of a kind of task. The script of a kind is a module that calls `provide`, bundled to one classic script; a worker's
- * text is those of the kinds that it does, and worker.ts after them. They are scripts of their own, so they meet in the global object.
+ * A worker's side of a kind of task. The script of a kind is a module that calls `provide`, bundled to one classic
+ * script; a worker's text is those of the kinds that it does, and worker.ts after them. They are scripts of their own,
+ * so they meet in the global object.
  */
 
 /** What a worker does with a task of a kind. */

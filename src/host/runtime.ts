@@ -32,7 +32,9 @@ const MOST_EACH = 4;
 /** That many may be asked for on any machine, so that a program with a number in it runs on all. */
 const ALWAYS = 16;
 
-/** The threads that a call gets which asks for some: as many, up to four for each that the machine runs at once, or 16. */
+/**
+ * The threads that a call gets which asks for some: as many, up to four for each that the machine runs at once, or 16.
+ */
 export function threadsWithin(asked: number): number {
   return Math.min(asked, Math.max(ALWAYS, MOST_EACH * machineThreads()));
 }

@@ -1,6 +1,6 @@
 /**
- * One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. It is started from the text of its
- * script, so that it needs no file of its own. Its side is worker.ts.
+ * One worker thread, whichever runtime made it: Node's worker_threads or a browser's Worker. It is started from the
+ * text of its script, so that it needs no file of its own. Its side is worker.ts.
  */
 import type { FromWorker, ToWorker } from "./protocol.js";
 import { type NodeThreads, nodeThreads } from "./runtime.js";

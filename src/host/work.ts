@@ -1,9 +1,12 @@
 /**
- * The contract of jobs that threads share piece by piece: what a job is to a thread that works on it, what it answers, and the loop that
- * takes pieces. Which thread works on which piece never shows in a result.
+ * The contract of jobs that threads share piece by piece: what a job is to a thread that works on it, what it answers,
+ * and the loop that takes pieces. Which thread works on which piece never shows in a result.
  */
 
-/** A thread that lets the event loop run does so after a piece that ends this long after the last turn: half a frame of a display. */
+/**
+ * A thread that lets the event loop run does so after a piece that ends this long after the last turn: half a frame of
+ * a display.
+ */
 export const TURN_MS = 8;
 
 /** Lets the event loop run; throws when the operation must not go on. */

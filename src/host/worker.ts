@@ -1,4 +1,7 @@
-/** The end of every worker's text: does the tasks that come, in Node's workers and in browsers', until the thread is ended. */
+/**
+ * The end of every worker's text: does the tasks that come, in Node's workers and in browsers', until the thread is
+ * ended.
+ */
 import { buffersOf } from "./buffers.js";
 import { carried } from "./carried-error.js";
 import { type FromWorker, joinJob, NEXT, type ToWorker } from "./protocol.js";

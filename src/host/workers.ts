@@ -1,7 +1,8 @@
 /**
- * The workers of a pool: starting and ending them, and what each has to do. A worker's text holds the kinds of tasks that were asked for
- * until it started: nothing is loaded into a thread that runs, because content policies of pages allow workers made from text, but no
- * script in them. An idle worker that lacks a kind is ended, and another one started, which takes some 20 ms once a kind.
+ * The workers of a pool: starting and ending them, and what each has to do. A worker's text holds the kinds of tasks
+ * that were asked for until it started: nothing is loaded into a thread that runs, because content policies of pages
+ * allow workers made from text, but no script in them. An idle worker that lacks a kind is ended, and another one
+ * started, which takes some 20 ms once a kind.
  *
  * Invariant: a worker that is waited for, or lent, is not ended but by `destroy` or its own failure.
  */
@@ -15,8 +16,8 @@ import { startWorker, type WorkerHandle } from "./start-worker.js";
 type AnyKind = TaskKind<never, unknown>;
 
 /**
- * Workers hold on to memory that was freed until their next garbage collection, which may never come. After this many freed bytes they
- * end, and start anew when needed.
+ * Workers hold on to memory that was freed until their next garbage collection, which may never come. After this many
+ * freed bytes they end, and start anew when needed.
  */
 const RETIRE_AFTER_BYTES = 2 ** 28;
 /** Tasks that a lent worker has at a time: one to do, and one to go on with. */
@@ -54,7 +55,10 @@ export class Workers {
     const workers = this.#take(kind, helpers);
     const control = newControl(workers.length);
     const answers = workers.map((worker, seat) => worker.work<R>(kind, job, [], { control, worker: seat }));
-    /** Keeps out the workers that have not joined, and waits for the others whatever happens: they write to the job's memory. */
+    /**
+     * Keeps out the workers that have not joined, and waits for the others whatever happens: they write to the job's
+     * memory.
+     */
     const closed = async () => {
       const joined = answers.filter((answer, seat) => closeSeat(control, seat) || answer.forget());
       const settled = await Promise.allSettled(joined.map(({ result }) => result));
@@ -116,7 +120,10 @@ export class Workers {
     this.#end(() => true);
   }
 
-  /** Up to `most` workers that do tasks of a kind whose script is loaded, those with least to do first. They must get something to do at once. */
+  /**
+   * Up to `most` workers that do tasks of a kind whose script is loaded, those with least to do first. They must get
+   * something to do at once.
+   */
   #take({ name }: AnyKind, most: number, isFree = (_: HostWorker) => true): HostWorker[] {
     const taken = [...this.#all].filter((worker) => worker.kinds.has(name) && isFree(worker));
     while (taken.length < most && this.refusal === null) {
@@ -204,7 +211,9 @@ export class Lease {
     }
   }
 
-  /** Ends workers that are at tasks of this call, which are of no use any more, and leaves the others to the next call. */
+  /**
+   * Ends workers that are at tasks of this call, which are of no use any more, and leaves the others to the next call.
+   */
   end(): void {
     this.hasEnded = true;
     for (const worker of this.#workers) worker.isLent = false;

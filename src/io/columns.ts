@@ -1,6 +1,6 @@
 /**
- * Flechette columns made from buffers, and read back without loss. All tables that io makes hold one batch a column and are
- * extracted raw: 64-bit integers and timestamps as bigint in their own unit, decimals as unscaled bigint, dates as
+ * Flechette columns made from buffers, and read back without loss. All tables that io makes hold one batch a column and
+ * are extracted raw: 64-bit integers and timestamps as bigint in their own unit, decimals as unscaled bigint, dates as
  * milliseconds (those of 64 bits, in columns of others, as bigint).
  */
 import {
@@ -42,8 +42,8 @@ export function nullColumn(type: DataType, rows: number): Column<unknown> {
 }
 
 /**
- * A column of byte strings laid end to end: value i is `bytes[ends[i - 1] .. ends[i])`. The large types are taken when 32-bit
- * offsets do not reach.
+ * A column of byte strings laid end to end: value i is `bytes[ends[i - 1] .. ends[i])`. The large types are taken when
+ * 32-bit offsets do not reach.
  */
 export function bytesColumn(
   type: "utf8" | "binary",
@@ -98,8 +98,8 @@ function partsOf(type: DataType, nulls: NullRows): object {
 }
 
 /**
- * The same column extracted raw, whatever way it was read or built; strings that are not in lists or structs as their bytes. Shares all
- * buffers.
+ * The same column extracted raw, whatever way it was read or built; strings that are not in lists or structs as their
+ * bytes. Shares all buffers.
  */
 export function rawColumn(column: Column<unknown>): Column<unknown> {
   return rawColumnOf(column, false, new Map());
@@ -152,7 +152,10 @@ function rawBatchType(type: DataType): BatchType {
 /** Months and days of 32 bits, nanoseconds of 64. */
 const INTERVAL_BYTES = 16;
 
-/** The type whose values flechette gives without loss: no number is beyond 2^53, and a U+FEFF at the start of a text stays. */
+/**
+ * The type whose values flechette gives without loss: no number is beyond 2^53, and a U+FEFF at the start of a text
+ * stays.
+ */
 function extractedAs(type: DataType, isNested: boolean): DataType {
   if (type.typeId === Type.Date && type.unit === DateUnit.MILLISECOND) return int64();
   if (isNested) return type;

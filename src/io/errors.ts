@@ -1,8 +1,13 @@
-/** What can be wrong with a file: the two errors that reading and writing throw, and their wording for the system's own. */
+/**
+ * What can be wrong with a file: the two errors that reading and writing throw, and their wording for the system's own.
+ */
 import { WarpmapError } from "../errors.js";
 import { visible } from "./visible.js";
 
-/** A file cannot be read or written, or does not hold what its name says. Its message is one line, whatever names the file has. */
+/**
+ * A file cannot be read or written, or does not hold what its name says. Its message is one line, whatever names the
+ * file has.
+ */
 export class FileError extends WarpmapError {
   declare readonly code: "FILE";
   readonly path: string;

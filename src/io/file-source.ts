@@ -1,6 +1,7 @@
 /**
- * Files as sources, in Node. Pipes and devices are read from start to end; regular files at any place also. A regular file is opened
- * once, so that all is of one file also where another one gets its name meanwhile; one that becomes shorter is an error.
+ * Files as sources, in Node. Pipes and devices are read from start to end; regular files at any place also. A regular
+ * file is opened once, so that all is of one file also where another one gets its name meanwhile; one that becomes
+ * shorter is an error.
  */
 import type { FileHandle } from "node:fs/promises";
 import { fileModule } from "./builtin.js";

@@ -63,8 +63,9 @@ export interface TransferOptions {
   /** When aborted the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Threads that may work on the file, the calling one included; 1: no other. The others start for large files only. Default: as many as
-   * the machine runs at once, up to 8. At most four times as many as the machine runs at once, or 16 if that is more.
+   * Threads that may work on the file, the calling one included; 1: no other. The others start for large files only.
+   * Default: as many as the machine runs at once, up to 8. At most four times as many as the machine runs at once, or
+   * 16 if that is more.
    */
   readonly threads?: number;
 }
@@ -73,7 +74,9 @@ export interface TransferOptions {
 export interface CsvOptions {
   /** Between fields: one ASCII character. Default: a comma; a tab in tsv files. */
   readonly delimiter?: string;
-  /** Whether the first line names the columns. Default true. Without, columns are called column_1, column_2 and so on. */
+  /**
+   * Whether the first line names the columns. Default true. Without, columns are called column_1, column_2 and so on.
+   */
   readonly header?: boolean;
 }
 
@@ -84,13 +87,13 @@ export interface ReadOptions extends TransferOptions, CsvOptions {
   /** What errors call the source. Default: its path, or "the bytes". */
   readonly name?: string;
   /**
-   * The columns to read; others are not decoded. As a function: told the names of all columns, answers with those to read.
-   * They come in the file's order.
+   * The columns to read; others are not decoded. As a function: told the names of all columns, answers with those to
+   * read. They come in the file's order.
    */
   readonly columns?: readonly string[] | ((names: readonly string[]) => readonly string[]);
   /**
-   * Types of csv columns by name, in place of those that their values suggest. Other formats name their types; but `utf8` makes text of
-   * a parquet column of bytes that has no logical type, as older writers have strings.
+   * Types of csv columns by name, in place of those that their values suggest. Other formats name their types; but
+   * `utf8` makes text of a parquet column of bytes that has no logical type, as older writers have strings.
    */
   readonly types?: Readonly<Record<string, AskedType>>;
   /** Around csv fields that hold what would end them: one ASCII character, or "" for none. Default `"`. */
@@ -102,8 +105,9 @@ export interface ReadOptions extends TransferOptions, CsvOptions {
 /** What readers of batches take. */
 export interface BatchReadOptions extends ReadOptions {
   /**
-   * Bytes of a csv record, at most: one that has not ended by then, as after a quote that is never closed, is an error, and nothing more
-   * is read. Up to 2^20 bytes are always allowed. Reading takes some four times as much memory as the longest record. Default: 2^31 - 1.
+   * Bytes of a csv record, at most: one that has not ended by then, as after a quote that is never closed, is an error,
+   * and nothing more is read. Up to 2^20 bytes are always allowed. Reading takes some four times as much memory as the
+   * longest record. Default: 2^31 - 1.
    */
   readonly maxRecordBytes?: number;
   /** Where the temporary file of a stream goes. Default: the system's folder for such files. */

@@ -76,10 +76,11 @@ export async function readTable(source: string | Bytes, options: ReadOptions = {
 }
 
 /**
- * Reads a table batch by batch, for tables larger than memory: csv some megabytes at a time, parquet by row group, arrow by record
- * batch. All batches have the same columns, of the same types; text comes as it is, not as a dictionary, from parquet. There is at least
- * one batch; it may be without rows. Csv is read twice, first for its types. What cannot be read at any place (a pipe, a stream) is put
- * into a temporary file for that, in Node, in the folder `folder`.
+ * Reads a table batch by batch, for tables larger than memory: csv some megabytes at a time, parquet by row group,
+ * arrow by record batch. All batches have the same columns, of the same types; text comes as it is, not as a
+ * dictionary, from parquet. There is at least one batch; it may be without rows. Csv is read twice, first for its
+ * types. What cannot be read at any place (a pipe, a stream) is put into a temporary file for that, in Node, in the
+ * folder `folder`.
  * @throws as readTable
  */
 export async function* readBatches(
@@ -127,10 +128,10 @@ const READERS = {
 };
 
 /**
- * Writes a table to a file, in Node: to a temporary file beside the target first, so that at no time there is half a file under
- * its name. What is no regular file (a pipe, a device) is written to, and stays what it is. With `.gz` at the end of the path
- * the file is compressed. Of an iterable or async iterable of tables of the same columns each is written when it comes; dictionary
- * columns are then written as their values.
+ * Writes a table to a file, in Node: to a temporary file beside the target first, so that at no time there is half a
+ * file under its name. What is no regular file (a pipe, a device) is written to, and stays what it is. With `.gz` at
+ * the end of the path the file is compressed. Of an iterable or async iterable of tables of the same columns each is
+ * written when it comes; dictionary columns are then written as their values.
  * @throws FormatError for an extension that is not known
  * @throws FileError when the file cannot be written
  * @throws ValidationError for wrong options, and for a column of a type that the format has no like of

@@ -1,10 +1,13 @@
 /**
- * Lists, structs and maps as JSON: lists are arrays, structs and maps objects, in the order of their fields and entries. Numbers keep all
- * their digits, also those that JavaScript's have no room for; values that JSON has no form of are the strings that they are elsewhere.
+ * Lists, structs and maps as JSON: lists are arrays, structs and maps objects, in the order of their fields and
+ * entries. Numbers keep all their digits, also those that JavaScript's have no room for; values that JSON has no form
+ * of are the strings that they are elsewhere.
  */
 import { type DataType, type Field, Type } from "@uwdata/flechette";
 
-/** A function from raw values (columns.ts) of a type to JSON. @param textOf the same for text, of types without children */
+/**
+ * A function from raw values (columns.ts) of a type to JSON. @param textOf the same for text, of types without children
+ */
 export function jsonOf(
   type: DataType,
   textOf: (type: DataType) => (value: unknown) => string,

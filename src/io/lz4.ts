@@ -1,7 +1,7 @@
 /**
- * LZ4 decoding that trusts nothing: blocks (what Parquet's LZ4 codecs hold) and frames (what Arrow's hold). Every length and
- * distance is checked against its buffer, the result has exactly the length that was promised, and checksums are compared
- * where there are any. After the LZ4 block and frame format descriptions (lz4/doc, versions 1.1 and 1.6).
+ * LZ4 decoding that trusts nothing: blocks (what Parquet's LZ4 codecs hold) and frames (what Arrow's hold). Every
+ * length and distance is checked against its buffer, the result has exactly the length that was promised, and checksums
+ * are compared where there are any. After the LZ4 block and frame format descriptions (lz4/doc, versions 1.1 and 1.6).
  */
 import { xxh32 } from "../xxh32.js";
 

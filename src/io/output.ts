@@ -1,8 +1,8 @@
 /**
- * Where a result goes in Node: a file appears under its name whole or not at all, and whatever ends the process leaves nothing
- * else behind. What is no regular file (a pipe, a device) is written to, never replaced. The temporary file beside a target is
- * this call's alone: its name is random, it is opened only where nothing has the name, and it can be read by those alone who may
- * read what it replaces.
+ * Where a result goes in Node: a file appears under its name whole or not at all, and whatever ends the process leaves
+ * nothing else behind. What is no regular file (a pipe, a device) is written to, never replaced. The temporary file
+ * beside a target is this call's alone: its name is random, it is opened only where nothing has the name, and it can be
+ * read by those alone who may read what it replaces.
  */
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
@@ -13,7 +13,9 @@ import { forget, randomName, remember, removeUnfinished } from "./unfinished.js"
 
 type Blocks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Writes blocks of bytes to where `path` leads. @throws the signal's reason, what `blocks` throw, the system's errors */
+/**
+ * Writes blocks of bytes to where `path` leads. @throws the signal's reason, what `blocks` throw, the system's errors
+ */
 export async function replaceFile(path: string, blocks: Blocks, signal?: AbortSignal): Promise<void> {
   const { target, found } = await targetOf(path);
   if (found !== null && !found.isFile()) return writeThrough(target, blocks, signal);
@@ -41,8 +43,8 @@ interface Target {
 const MOST_LINKS = 40;
 
 /**
- * Follows symbolic links, also to where nothing is yet. What is no regular file keeps its path: that of a pipe in /proc leads to no
- * place in a folder.
+ * Follows symbolic links, also to where nothing is yet. What is no regular file keeps its path: that of a pipe in /proc
+ * leads to no place in a folder.
  */
 async function targetOf(path: string): Promise<Target> {
   const { readlink, realpath, stat } = fileModule("node:fs/promises");

@@ -1,6 +1,6 @@
 /**
- * Where the bytes of a table come from: a file, memory, a Blob, or a stream that is read once from its start to its end.
- * Readers know no more of it than this. Bytes that gzip made are taken for what is in them.
+ * Where the bytes of a table come from: a file, memory, a Blob, or a stream that is read once from its start to its
+ * end. Readers know no more of it than this. Bytes that gzip made are taken for what is in them.
  */
 import { ValidationError } from "../errors.js";
 import type { TransferOptions } from "./formats.js";
@@ -80,7 +80,9 @@ function isStream(bytes: Bytes): bytes is ReadableStream<Uint8Array> {
   return typeof ReadableStream !== "undefined" && bytes instanceof ReadableStream;
 }
 
-/** The pieces of a source, with signals heard and progress told between them: in bytes, of which the last call has all. */
+/**
+ * The pieces of a source, with signals heard and progress told between them: in bytes, of which the last call has all.
+ */
 export async function* piecesOf(
   source: Source,
   { signal, onProgress }: TransferOptions,

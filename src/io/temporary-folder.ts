@@ -1,6 +1,6 @@
 /**
- * The folder of a call's temporary files. Its name says which process made it: what a killed process left behind is removed by
- * the next call that uses the same place. A process that ends removes its own.
+ * The folder of a call's temporary files. Its name says which process made it: what a killed process left behind is
+ * removed by the next call that uses the same place. A process that ends removes its own.
  */
 import { ValidationError } from "../errors.js";
 import { builtin, fileModule } from "./builtin.js";
@@ -29,7 +29,10 @@ export function temporaryPlace(place: string | undefined): string {
   );
 }
 
-/** @param place default: the system's temporary folder @throws ValidationError where there are no files; the system's errors */
+/**
+ * @param place default: the system's temporary folder @throws ValidationError where there are no files; the system's
+ * errors
+ */
 export async function makeTemporaryFolder(place: string | undefined): Promise<TemporaryFolder> {
   const parent = temporaryPlace(place);
   await removeLeftovers(parent);
@@ -42,8 +45,8 @@ export async function makeTemporaryFolder(place: string | undefined): Promise<Te
 }
 
 /**
- * Removes what processes of this user left behind that are no more. Processes of other machines are left alone: nothing here knows
- * about them.
+ * Removes what processes of this user left behind that are no more. Processes of other machines are left alone: nothing
+ * here knows about them.
  */
 async function removeLeftovers(parent: string): Promise<void> {
   const { readdir, rm } = fileModule("node:fs/promises");
@@ -58,8 +61,8 @@ async function removeLeftovers(parent: string): Promise<void> {
 }
 
 /**
- * Whether nobody else can change what is in a folder. In one of another user's, or in one that others may write to, a link could take the
- * place of a folder while it is emptied, and what the link leads to would be emptied in its stead.
+ * Whether nobody else can change what is in a folder. In one of another user's, or in one that others may write to, a
+ * link could take the place of a folder while it is emptied, and what the link leads to would be emptied in its stead.
  */
 async function isOwn(path: string): Promise<boolean> {
   const found = await fileModule("node:fs/promises")

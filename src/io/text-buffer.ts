@@ -100,9 +100,9 @@ export class TextBuffer {
   }
 
   /**
-   * A float64 that is a decimal of at most 15 digits, as JavaScript writes it. False, and nothing is written, for others.
-   * Decimals of so many digits are different numbers, so the first one found is the shortest text. Products of those with powers of
-   * ten are off by less than a half, and quotients of whole numbers are rounded once.
+   * A float64 that is a decimal of at most 15 digits, as JavaScript writes it. False, and nothing is written, for
+   * others. Decimals of so many digits are different numbers, so the first one found is the shortest text. Products of
+   * those with powers of ten are off by less than a half, and quotients of whole numbers are rounded once.
    */
   decimal(value: number): boolean {
     const size = Math.abs(value);

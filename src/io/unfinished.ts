@@ -4,7 +4,9 @@
  */
 import { fileModule } from "./builtin.js";
 
-/** Removes a path of a kind: a file alone, or a folder with what is in it. Symbolic links are removed, never followed. */
+/**
+ * Removes a path of a kind: a file alone, or a folder with what is in it. Symbolic links are removed, never followed.
+ */
 const REMOVAL = {
   file: { force: true, recursive: false },
   folder: { force: true, recursive: true, maxRetries: 3 },
@@ -44,7 +46,10 @@ export async function removeUnfinished(path: string): Promise<void> {
   unfinished.delete(path);
 }
 
-/** A file name that nobody can guess, so that nobody can be there first: 128 random bits. Short, as names have at most 255 bytes. */
+/**
+ * A file name that nobody can guess, so that nobody can be there first: 128 random bits. Short, as names have at most
+ * 255 bytes.
+ */
 export function randomName(): string {
   const bits = crypto.getRandomValues(new Uint8Array(16));
   return `.warpmap-${Array.from(bits, (byte) => byte.toString(16).padStart(2, "0")).join("")}.tmp`;

@@ -5,7 +5,9 @@ import { isUtf8 } from "./is-utf8.js";
 /** What was looked at. */
 type Seen = Pick<WeakSet<object>, "has" | "add">;
 
-/** @param seen batches that are known to be UTF-8 @throws Error that names the first column with a string that is not */
+/**
+ * @param seen batches that are known to be UTF-8 @throws Error that names the first column with a string that is not
+ */
 export function checkUtf8(table: Table, seen: Seen): void {
   table.children.forEach((column, i) => {
     if (!holdsUtf8(column as Column<unknown>, seen)) throw notUtf8(String(table.names[i]));

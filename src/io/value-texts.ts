@@ -1,4 +1,6 @@
-/** Numbers, dates and times as the text that values.ts says they are: what needs no Arrow library, for other threads. */
+/**
+ * Numbers, dates and times as the text that values.ts says they are: what needs no Arrow library, for other threads.
+ */
 
 /** −0 keeps its sign; what is too large for whole numbers to be exact is not written like one. */
 export function numberText(value: number): string {
@@ -50,7 +52,9 @@ export function timeText(value: bigint, unit: TimeUnit): string {
   return `${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${fraction}`;
 }
 
-/** Whole seconds, and the rest as ".123", ".123456" or ".123456789", whichever is long enough; "" when there is none. */
+/**
+ * Whole seconds, and the rest as ".123", ".123456" or ".123456789", whichever is long enough; "" when there is none.
+ */
 function splitSeconds(value: bigint, unit: TimeUnit): [seconds: bigint, fraction: string] {
   const digits = 3 * unit; // after the point of a second
   const perSecond = 10n ** BigInt(digits);

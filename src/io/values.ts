@@ -1,6 +1,7 @@
 /**
- * Values of Arrow columns as text: what CSV files and printed tables hold. Numbers read back as the same number; dates and
- * times are ISO 8601 with as many digits as the value needs; binary is hexadecimal; lists, structs and maps are JSON (json-texts.ts).
+ * Values of Arrow columns as text: what CSV files and printed tables hold. Numbers read back as the same number; dates
+ * and times are ISO 8601 with as many digits as the value needs; binary is hexadecimal; lists, structs and maps are
+ * JSON (json-texts.ts).
  */
 import { type Column, type DataType, Precision, Type } from "@uwdata/flechette";
 import { hexText } from "./ascii.js";

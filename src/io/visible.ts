@@ -4,7 +4,9 @@
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Control characters as escapes: a newline must not break a table or a log's line, nor an escape sequence the terminal. */
+/**
+ * Control characters as escapes: a newline must not break a table or a log's line, nor an escape sequence the terminal.
+ */
 export function visible(text: string): string {
   return text.replace(UNSAFE, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
 }

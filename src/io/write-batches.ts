@@ -12,7 +12,10 @@ import { parquetOfBatches } from "./parquet/parquet-write.js";
 /** Rows that are put together to a record batch, or cut. */
 const PIECE = 1 << 22; // bytes
 
-/** @throws ValidationError where there is no table, for tables of other columns than the first, and as writers of the format */
+/**
+ * @throws ValidationError where there is no table, for tables of other columns than the first, and as writers of the
+ * format
+ */
 export async function* batchBlocks(
   tables: Tables,
   format: Format,

@@ -1,6 +1,6 @@
 /**
- * Zstandard by Node's own zlib where it has it (22.15, 23.8); else by zstddec, the reference decoder in WebAssembly, once `loadZstd` has
- * loaded it; else by fzstd in JavaScript, which takes five times as long and compares no checksums.
+ * Zstandard by Node's own zlib where it has it (22.15, 23.8); else by zstddec, the reference decoder in WebAssembly,
+ * once `loadZstd` has loaded it; else by fzstd in JavaScript, which takes five times as long and compares no checksums.
  */
 import { decompress as decompressInJs } from "fzstd";
 import { builtin } from "./builtin.js";
@@ -12,13 +12,21 @@ type Decode = (input: Uint8Array, length: number) => Uint8Array;
 let inWasm: Decode | undefined;
 let loading: Promise<void> | undefined;
 
-/** Fewer compressed bytes, of all calls together, are decoded in less time than WebAssembly needs to start, about 20 ms. */
+/**
+ * Fewer compressed bytes, of all calls together, are decoded in less time than WebAssembly needs to start, about 20 ms.
+ */
 const WORTH_LOADING = 1 << 20;
 let asked = 0;
-/** WebAssembly keeps the memory of the largest frames that it has decoded: those that hold more bytes are left to JavaScript. */
+/**
+ * WebAssembly keeps the memory of the largest frames that it has decoded: those that hold more bytes are left to
+ * JavaScript.
+ */
 const MOST_IN_WASM = 1 << 24;
 
-/** Prepares this thread to decode so many bytes. Where WebAssembly is refused (a page's content policy), JavaScript decodes. */
+/**
+ * Prepares this thread to decode so many bytes. Where WebAssembly is refused (a page's content policy), JavaScript
+ * decodes.
+ */
 export async function loadZstd(bytes: number): Promise<void> {
   asked += bytes;
   if (native || asked < WORTH_LOADING) return;
@@ -55,7 +63,8 @@ function decoded(input: Uint8Array, length: number): Uint8Array {
 
 function inJs(input: Uint8Array, length: number): Uint8Array {
   const output = new Uint8Array(length);
-  // fzstd compares its second argument to 1, and a typed array becomes a string of all its elements for that, unless it says otherwise
+  // fzstd compares its second argument to 1, and a typed array becomes a string of all its elements for that, unless it
+  // says otherwise
   Object.defineProperty(output, Symbol.toPrimitive, { value: () => "bytes" });
   const { buffer, byteOffset, byteLength } = decompressInJs(input, output);
   return new Uint8Array(buffer, byteOffset, byteLength);

@@ -1,6 +1,6 @@
 /**
- * The aggregates of `groupBy`: what to compute for each group, as plain descriptions. How they are computed, and of which
- * type the answer is, says aggregate/chunks.ts.
+ * The aggregates of `groupBy`: what to compute for each group, as plain descriptions. How they are computed, and of
+ * which type the answer is, says aggregate/chunks.ts.
  */
 import { check, checkBoolean, checkOptions } from "../options.js";
 
@@ -47,18 +47,19 @@ export function count(column?: string): Aggregate<"count"> {
 }
 
 /**
- * Different values of a column in a group, exactly; nulls do not count. An int64 that reads as a number. Values are equal as
- * in keys. Costs a grouping by the keys and the column on the engine. For every type that a key may have.
+ * Different values of a column in a group, exactly; nulls do not count. An int64 that reads as a number. Values are
+ * equal as in keys. Costs a grouping by the keys and the column on the engine. For every type that a key may have.
  */
 export function countDistinct<const C extends string>(column: C): Aggregate<"countDistinct", C> {
   return of("countDistinct", column);
 }
 
 /**
- * Different values of a column in a group, estimated by a HyperLogLog with 4,096 registers: two of three estimates are within 1.6 % of the
- * count, 997 of 1,000 within 5 %; up to 20 values they are nearly always exact. Nulls do not count. An int64 that reads as a
- * number. Equal values count once in whichever batch they come, so a {@link GroupBy} holds 32 KiB a group at most where
- * {@link countDistinct} keeps all values. For every type that a key may have; the same on every engine.
+ * Different values of a column in a group, estimated by a HyperLogLog with 4,096 registers: two of three estimates are
+ * within 1.6 % of the count, 997 of 1,000 within 5 %; up to 20 values they are nearly always exact. Nulls do not count.
+ * An int64 that reads as a number. Equal values count once in whichever batch they come, so a {@link GroupBy} holds 32
+ * KiB a group at most where {@link countDistinct} keeps all values. For every type that a key may have; the same on
+ * every engine.
  */
 export function approxCountDistinct<const C extends string>(column: C): Aggregate<"approxCountDistinct", C> {
   return of("approxCountDistinct", column);
@@ -79,8 +80,8 @@ export function sum<const C extends string>(column: C): Aggregate<"sum", C> {
 }
 
 /**
- * The mean of a column's values as a float64; null for a group without any. Bools, integers, decimals and floats. Summed as
- * {@link sum} does, and rounded once the sum is complete.
+ * The mean of a column's values as a float64; null for a group without any. Bools, integers, decimals and floats.
+ * Summed as {@link sum} does, and rounded once the sum is complete.
  */
 export function mean<const C extends string>(column: C): Aggregate<"mean", C> {
   return of("mean", column);
@@ -88,13 +89,16 @@ export function mean<const C extends string>(column: C): Aggregate<"mean", C> {
 
 /** Options of {@link variance} and {@link std}. */
 export interface SpreadOptions {
-  /** True: the values are the whole population, so their number is divided by; default false: one less, as of a sample. */
+  /**
+   * True: the values are the whole population, so their number is divided by; default false: one less, as of a sample.
+   */
   readonly population?: boolean;
 }
 
 /**
- * The variance of a column's values as a float64: of a sample, unless `{ population: true }`. Null for a group with fewer than two
- * values (one of a population). Bools, integers, decimals and floats. Two passes, so values far from 0 lose nothing.
+ * The variance of a column's values as a float64: of a sample, unless `{ population: true }`. Null for a group with
+ * fewer than two values (one of a population). Bools, integers, decimals and floats. Two passes, so values far from 0
+ * lose nothing.
  */
 export function variance<const C extends string>(
   column: C,
@@ -109,8 +113,9 @@ export function std<const C extends string>(column: C, options: SpreadOptions = 
 }
 
 /**
- * The median of a column's values as a float64, between the two in the middle where their number is even; null for a group without
- * any. Bools, integers, decimals and floats; NaN is above all numbers. Exact: takes 8 bytes a value, and sorts them.
+ * The median of a column's values as a float64, between the two in the middle where their number is even; null for a
+ * group without any. Bools, integers, decimals and floats; NaN is above all numbers. Exact: takes 8 bytes a value, and
+ * sorts them.
  */
 export function median<const C extends string>(column: C): Aggregate<"median", C> {
   return of("median", column);
@@ -148,8 +153,8 @@ function spread<N extends "var" | "std", C extends string>(
 }
 
 /**
- * The least of a column's values, of the column's type; null for a group without any. For every type that a key may have:
- * false < true, strings and binary values by their bytes (UTF-8 code points), NaN above all numbers as in DuckDB.
+ * The least of a column's values, of the column's type; null for a group without any. For every type that a key may
+ * have: false < true, strings and binary values by their bytes (UTF-8 code points), NaN above all numbers as in DuckDB.
  */
 export function min<const C extends string>(column: C): Aggregate<"min", C> {
   return of("min", column);

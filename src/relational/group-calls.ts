@@ -4,7 +4,9 @@ import type { Plan } from "../engine/plan.js";
 import type { MemoryOptions } from "../spill/memory-options.js";
 import type { Aggregate } from "./aggregates.js";
 
-/** The stages of a group-by, in order. `distinct` has all but the third; what a GPU aggregates it does in the second. */
+/**
+ * The stages of a group-by, in order. `distinct` has all but the third; what a GPU aggregates it does in the second.
+ */
 export type GroupStage = "encode keys" | "group rows" | "aggregate" | "materialise";
 
 /** What `groupBy` and `distinct` take besides columns. */
@@ -12,8 +14,8 @@ export interface GroupCallOptions {
   /** Where rows are grouped. Default: the process's own device, as with `join`. */
   readonly device?: Device;
   /**
-   * Works within a limit of memory, in Node: what does not fit is partitioned to temporary files. Rows then come in any order, and
-   * dictionary columns come out as their values; onPlan and onProgress are not called.
+   * Works within a limit of memory, in Node: what does not fit is partitioned to temporary files. Rows then come in any
+   * order, and dictionary columns come out as their values; onPlan and onProgress are not called.
    */
   readonly memory?: MemoryOptions;
   /** Stops the call between chunks of work; it rejects with the signal's reason. */

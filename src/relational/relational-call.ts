@@ -1,6 +1,6 @@
 /**
- * What relational operators share of a call: checks of the options that all of them take, the device and its engine's row
- * operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
+ * What relational operators share of a call: checks of the options that all of them take, the device and its engine's
+ * row operations, the times of stages, the plan, and pauses in which signals are heard. Knows nothing of tables.
  */
 
 import type { Table } from "@uwdata/flechette";
@@ -69,7 +69,10 @@ export class RelationalCall<Stage extends string> {
     this.throwIfAborted();
   };
 
-  /** Works on the device when the call's turn has come; the first stage begins then. See slots.ts: the work waits for the device alone. */
+  /**
+   * Works on the device when the call's turn has come; the first stage begins then. See slots.ts: the work waits for
+   * the device alone.
+   */
   onSlot<T>(device: Device, inputs: readonly SourceTable[], work: () => Promise<T>): Promise<T> {
     const staged = () => {
       this.beginStages();

@@ -1,7 +1,8 @@
 /**
- * The types of rows that operators answer, from the types of their inputs: columns by name, lists of row objects, typed flechette tables, and
- * what other operators answer. Types alone: nothing here runs. Where the columns of an input are not known, or names come from variables,
- * rows are `TypeMap`, as in a table of any columns. A type that is given says what flechette reads: numbers for integers of 64 bits and dates.
+ * The types of rows that operators answer, from the types of their inputs: columns by name, lists of row objects, typed
+ * flechette tables, and what other operators answer. Types alone: nothing here runs. Where the columns of an input are
+ * not known, or names come from variables, rows are `TypeMap`, as in a table of any columns. A type that is given says
+ * what flechette reads: numbers for integers of 64 bits and dates.
  */
 import type { Column, Table, TypeMap } from "@uwdata/flechette";
 import type { ArrowColumn, ArrowSource, ArrowTable } from "../arrow/table-input.js";

@@ -1,18 +1,21 @@
 /**
- * How many operators work on one device at once. Many that advance together all answer late: of 50 joins at once the first would answer with
- * the last. So a few work, and the others wait in the order in which they came. A call that works in parts gives its slot away after each,
- * and keeps its place: its next part goes before calls that came later.
+ * How many operators work on one device at once. Many that advance together all answer late: of 50 joins at once the
+ * first would answer with the last. So a few work, and the others wait in the order in which they came. A call that
+ * works in parts gives its slot away after each, and keeps its place: its next part goes before calls that came later.
  *
- * Invariant: who holds a slot waits for nothing but the device and temporary files of its own. Inputs that come in batches are read, and
- * batches are handed out, without one: an operator that reads what another one makes can't wait for a slot that its own reader holds. Calls
- * on containers take no slots.
+ * Invariant: who holds a slot waits for nothing but the device and temporary files of its own. Inputs that come in
+ * batches are read, and batches are handed out, without one: an operator that reads what another one makes can't wait
+ * for a slot that its own reader holds. Calls on containers take no slots.
  */
 
 import { whileAttached } from "../arrow/attached.js";
 import type { SourceTable } from "../arrow/columns.js";
 import type { Device } from "../device.js";
 
-/** Of so many turns one goes to the part that has waited longest: early calls whose input never ends hold up nobody for good. */
+/**
+ * Of so many turns one goes to the part that has waited longest: early calls whose input never ends hold up nobody for
+ * good.
+ */
 const LONGEST_WAIT = 8;
 
 interface Waiting {
@@ -85,7 +88,8 @@ export function nextPlace(): number {
 }
 
 /**
- * Does work of an operator on a device when its turn has come. The work must not wait for other operators, nor for what users make.
+ * Does work of an operator on a device when its turn has come. The work must not wait for other operators, nor for what
+ * users make.
  * @param inputs the tables that the answer is made of
  * @param since the place of the call that the work is part of
  * @throws ValidationError where they lost their memory before the work was done

@@ -16,8 +16,8 @@ export class TableResult<T = Table> extends LazyPromise<T> {
   }
 
   /**
-   * The table's rows as tables of the same columns, one after the other, each when it is asked for, at least one. With `memory` they are
-   * as large as the operator makes them; without, there is one.
+   * The table's rows as tables of the same columns, one after the other, each when it is asked for, at least one. With
+   * `memory` they are as large as the operator makes them; without, there is one.
    */
   async *batches(): AsyncGenerator<T, void, undefined> {
     yield* this.#batches();

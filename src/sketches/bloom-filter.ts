@@ -1,5 +1,6 @@
 /**
- * BloomFilter: which keys may be in a set, in about a byte and a half a key, with some false positives and no false negatives.
+ * BloomFilter: which keys may be in a set, in about a byte and a half a key, with some false positives and no false
+ * negatives.
  *
  * | at a glance | |
  * |---|---|
@@ -35,7 +36,10 @@ export interface BloomFilterOptions<K extends BasicType> extends SignalOption {
   key: K;
   /** Distinct keys up to which `falsePositives` holds. A whole number of at least 0. */
   capacity: number;
-  /** Part of the keys that were not added for which `contains` answers 1 all the same, at capacity; above 0 and below 1. Default 0.01. */
+  /**
+   * Part of the keys that were not added for which `contains` answers 1 all the same, at capacity; above 0 and below 1.
+   * Default 0.01.
+   */
   falsePositives?: number;
 }
 
@@ -56,7 +60,8 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
 
   /**
    * Makes an empty filter on a device.
-   * @throws ValidationError for wrong options, LimitError when it is larger than a binding of the GPU, or there is no memory for it.
+   * @throws ValidationError for wrong options, LimitError when it is larger than a binding of the GPU, or there is no
+   * memory for it.
    * @example
    * const filter = await BloomFilter.create(device, { key: "u32", capacity: 1_000_000, falsePositives: 0.001 });
    * await filter.add(Uint32Array.of(3, 5, 8));
@@ -77,8 +82,8 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
   }
 
   /**
-   * A filter with the type, the sizes and the contents of what `toBytes` of a filter made, on any device and engine. Leave `bytes` unchanged
-   * until the promise resolves.
+   * A filter with the type, the sizes and the contents of what `toBytes` of a filter made, on any device and engine.
+   * Leave `bytes` unchanged until the promise resolves.
    * @throws FormatError when the bytes are damaged, or are no filter's.
    */
   static async fromBytes<K extends BasicType = BasicType>(
@@ -116,8 +121,8 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
   }
 
   /**
-   * Which keys may be there: one byte per key, 1 or 0, in input order; 0 where left out by `mask`. With `output: "device"` the answer is
-   * a mask for other calls.
+   * Which keys may be there: one byte per key, 1 or 0, in input order; 0 where left out by `mask`. With `output:
+   * "device"` the answer is a mask for other calls.
    */
   async contains<P extends Placement = "host">(
     keys: ColumnInput<K>,
@@ -135,22 +140,25 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
   }
 
   /**
-   * Takes in all keys of another filter of the same key type and size, which stays as it is; it may be on another device. The result is
-   * the filter of all keys of both, bit by bit.
+   * Takes in all keys of another filter of the same key type and size, which stays as it is; it may be on another
+   * device. The result is the filter of all keys of both, bit by bit.
    */
   merge(other: BloomFilter<K>): Promise<void> {
     return this.take(other, "union");
   }
 
   /**
-   * Keeps what another filter of the same key type and size has too: all keys that are in both stay. Others may stay as well, more than a
-   * filter of the common keys alone would let through.
+   * Keeps what another filter of the same key type and size has too: all keys that are in both stay. Others may stay as
+   * well, more than a filter of the common keys alone would let through.
    */
   intersect(other: BloomFilter<K>): Promise<void> {
     return this.take(other, "intersection");
   }
 
-  /** A filter of its own with the same contents, on the same device. @throws LimitError when there is not the memory for it. */
+  /**
+   * A filter of its own with the same contents, on the same device. @throws LimitError when there is not the memory for
+   * it.
+   */
   async clone(): Promise<BloomFilter<K>> {
     const { device, keyType: key } = this;
     const sketch = await this.calls.run(() => this.copySketch());

@@ -1,6 +1,6 @@
 /**
- * How many blocks a Bloom filter needs. In a blocked filter some blocks get more keys than others, which costs more false positives than
- * a plain filter of the same size has; the sizing counts that in.
+ * How many blocks a Bloom filter needs. In a blocked filter some blocks get more keys than others, which costs more
+ * false positives than a plain filter of the same size has; the sizing counts that in.
  */
 import { BLOCK_WORDS } from "../engine/sketch-format.js";
 
@@ -8,8 +8,9 @@ import { BLOCK_WORDS } from "../engine/sketch-format.js";
 const STAYS = 31 / 32;
 
 /**
- * Probability that a key that was not added seems to be there, after `keys` distinct keys went into `blocks` blocks. A block with i keys
- * answers yes to (1 - (31/32)^i)^8 of the absent keys; i is Poisson-distributed with mean keys / blocks.
+ * Probability that a key that was not added seems to be there, after `keys` distinct keys went into `blocks` blocks. A
+ * block with i keys answers yes to (1 - (31/32)^i)^8 of the absent keys; i is Poisson-distributed with mean keys /
+ * blocks.
  */
 export function falsePositiveRate(keys: number, blocks: number): number {
   return rateAt(keys / blocks);

@@ -1,7 +1,7 @@
 /**
- * How many distinct keys registers have seen: the improved raw estimator of Ertl, "New cardinality estimation algorithms for HyperLogLog
- * sketches" (arXiv:1702.01284, section 4.4, algorithm 6). It is unbiased over the whole range, so it needs neither the tables of
- * HyperLogLog++ nor its switch to linear counting.
+ * How many distinct keys registers have seen: the improved raw estimator of Ertl, "New cardinality estimation
+ * algorithms for HyperLogLog sketches" (arXiv:1702.01284, section 4.4, algorithm 6). It is unbiased over the whole
+ * range, so it needs neither the tables of HyperLogLog++ nor its switch to linear counting.
  */
 import { mostRank } from "../engine/sketch-format.js";
 

@@ -27,7 +27,10 @@ import { checkContents, packSketch, unpackSketch } from "./sketch-bytes.js";
 export interface HyperLogLogOptions<K extends BasicType> extends SignalOption {
   /** Type of the keys. */
   key: K;
-  /** The sketch has 2^precision registers: 4 to 18, default 14. One more takes twice the memory, and its error is 0.71 of the other's. */
+  /**
+   * The sketch has 2^precision registers: 4 to 18, default 14. One more takes twice the memory, and its error is 0.71
+   * of the other's.
+   */
   precision?: number;
 }
 
@@ -67,8 +70,8 @@ export class HyperLogLog<K extends BasicType = "u32"> extends Sketch<K, EngineRe
   }
 
   /**
-   * A sketch with the contents of what `toBytes` of a HyperLogLog made, on any device and engine. Leave `bytes` unchanged until the
-   * promise resolves.
+   * A sketch with the contents of what `toBytes` of a HyperLogLog made, on any device and engine. Leave `bytes`
+   * unchanged until the promise resolves.
    * @throws FormatError when the bytes are damaged, or are no HyperLogLog's.
    */
   static async fromBytes<K extends BasicType = BasicType>(
@@ -98,14 +101,17 @@ export class HyperLogLog<K extends BasicType = "u32"> extends Sketch<K, EngineRe
     return standardError(this.precision);
   }
 
-  /** About how many distinct keys were added: a number with a fraction, 0 for an empty sketch. Brings 2^precision registers to the host. */
+  /**
+   * About how many distinct keys were added: a number with a fraction, 0 for an empty sketch. Brings 2^precision
+   * registers to the host.
+   */
   async estimate(): Promise<number> {
     return estimate(await this.contents(), this.precision);
   }
 
   /**
-   * Takes in all keys of another sketch of the same key type and precision, which stays as it is; it may be on another device. The result
-   * is the sketch of all keys of both, register by register.
+   * Takes in all keys of another sketch of the same key type and precision, which stays as it is; it may be on another
+   * device. The result is the sketch of all keys of both, register by register.
    */
   merge(other: HyperLogLog<K>): Promise<void> {
     return this.take(other, "union");

@@ -1,6 +1,6 @@
 /**
- * Sketches as bytes: `toBytes` and `fromBytes`. The contents are those of engine/sketch-operations.ts, so any engine reads what another one
- * wrote. In the frame of containers/sealed-bytes.ts, letters "WSKT", version 1, the numbers are:
+ * Sketches as bytes: `toBytes` and `fromBytes`. The contents are those of engine/sketch-operations.ts, so any engine
+ * reads what another one wrote. In the frame of containers/sealed-bytes.ts, letters "WSKT", version 1, the numbers are:
  *
  * | bytes | |
  * |---|---|
@@ -51,7 +51,9 @@ export async function packSketch(
   return bytes;
 }
 
-/** What `packSketch` of this kind wrote; the kind's own numbers and the contents are not checked. @throws FormatError */
+/**
+ * What `packSketch` of this kind wrote; the kind's own numbers and the contents are not checked. @throws FormatError
+ */
 export function unpackSketch(kind: SketchKind, bytes: Uint8Array): SketchBytes {
   const header = unseal(SKETCH, bytes);
   const found = kinds[header.getUint32(16, true)];

@@ -1,6 +1,6 @@
 /**
- * What all sketches share: the engine's sketch, and the calls that are the same for all; as with containers they keep to their order
- * (containers/queued.ts). It knows no backend.
+ * What all sketches share: the engine's sketch, and the calls that are the same for all; as with containers they keep
+ * to their order (containers/queued.ts). It knows no backend.
  */
 import {
   type Call,
@@ -21,7 +21,10 @@ import { check, checkOneOf } from "../options.js";
 
 /** Options of the calls of sketches over keys. */
 export interface SketchCallOptions extends ProgressOptions, MaskOption {
-  /** How the engine works on the batch. Default `auto`, or what openDevice was told. The sketch and the answer do not depend on it. */
+  /**
+   * How the engine works on the batch. Default `auto`, or what openDevice was told. The sketch and the answer do not
+   * depend on it.
+   */
   strategy?: Strategy;
 }
 
@@ -86,7 +89,9 @@ export abstract class Sketch<
     return this.calls.run(() => readContents(this.sketch));
   }
 
-  /** Takes in another sketch of the same class and shape, which stays as it is and may be on another device. @internal */
+  /**
+   * Takes in another sketch of the same class and shape, which stays as it is and may be on another device. @internal
+   */
   protected async take(other: Sketch<K, S>, how: Combination): Promise<void> {
     this.calls.check();
     const isAlike = other instanceof Sketch && other[Symbol.toStringTag] === this[Symbol.toStringTag];
@@ -118,7 +123,10 @@ export abstract class Sketch<
       });
   }
 
-  /** Checks a call over keys. @param more names of options that it takes beside those of all, each after a space @internal */
+  /**
+   * Checks a call over keys. @param more names of options that it takes beside those of all, each after a space
+   * @internal
+   */
   protected checkCall(
     keys: ColumnInput<K>,
     options: SketchCallOptions & { output?: Placement },

@@ -1,6 +1,7 @@
 /**
- * Keeps arrays that nobody uses within a bound, in Node. V8 frees them when it collects garbage, and puts that off for longer the more is
- * in use; memory that threads share it does not count at all. So garbage is collected here once arrays of so many bytes were added.
+ * Keeps arrays that nobody uses within a bound, in Node. V8 frees them when it collects garbage, and puts that off for
+ * longer the more is in use; memory that threads share it does not count at all. So garbage is collected here once
+ * arrays of so many bytes were added.
  */
 import { builtin } from "../io/builtin.js";
 

@@ -1,12 +1,18 @@
-/** The option of operators whose inputs may be larger than memory. Operators of such inputs are loaded when it is asked for. */
+/**
+ * The option of operators whose inputs may be larger than memory. Operators of such inputs are loaded when it is asked
+ * for.
+ */
 import { check, checkCallbacks, checkOptions } from "../options.js";
 
-/** How much memory an operator may take, and where rows go that find no place in it. Needs files: Node alone has them. */
+/**
+ * How much memory an operator may take, and where rows go that find no place in it. Needs files: Node alone has them.
+ */
 export interface MemoryOptions {
   /**
-   * Bytes that the operator keeps its arrays within, at least 2^20, those included that nobody uses any more. What a process takes besides
-   * (Node, code, JavaScript's heap) comes on top: docs/larger-than-memory.md says how much. The work is done by the calling thread, on the
-   * cpu engine, unless the call names a device, whose threads or GPU have memory of their own.
+   * Bytes that the operator keeps its arrays within, at least 2^20, those included that nobody uses any more. What a
+   * process takes besides (Node, code, JavaScript's heap) comes on top: docs/larger-than-memory.md says how much. The
+   * work is done by the calling thread, on the cpu engine, unless the call names a device, whose threads or GPU have
+   * memory of their own.
    */
   readonly limit: number;
   /** A folder for temporary files. Default: the system's. */
@@ -19,7 +25,9 @@ export interface MemoryOptions {
 export interface SpillReport {
   /** Bytes written in all. */
   readonly bytes: number;
-  /** Parts that the inputs were cut into, those of parts that were cut again included; 0 where all fitted into memory. */
+  /**
+   * Parts that the inputs were cut into, those of parts that were cut again included; 0 where all fitted into memory.
+   */
   readonly partitions: number;
   /** How many times a part was cut again, 0 for the inputs: the most of all parts. */
   readonly depth: number;

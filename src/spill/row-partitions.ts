@@ -1,7 +1,8 @@
 /**
- * Which partition a row belongs to: the hash of its key in the form in which keys are compared (engine/rows.ts), so equal keys of both
- * sides of a join meet. Another hash for each time that a part is cut again. These hashes are the same in every process, so that results
- * come in the same order; where a cut has left one part far too large, as keys that somebody chose do, a seed keys those of the next.
+ * Which partition a row belongs to: the hash of its key in the form in which keys are compared (engine/rows.ts), so
+ * equal keys of both sides of a join meet. Another hash for each time that a part is cut again. These hashes are the
+ * same in every process, so that results come in the same order; where a cut has left one part far too large, as keys
+ * that somebody chose do, a seed keys those of the next.
  */
 import { isSet } from "../bitmaps.js";
 import { murmur3 } from "../engine/hash.js";
@@ -26,7 +27,9 @@ export const FIRST_CUT: Cut = { depth: 0, keying: UNKEYED };
 /** Times its share of a cut that a part has where keys are crowded. */
 const CROWDED = 4;
 
-/** The next cut of a part that has so much of what was cut into so many partitions. @param seeded for keys that crowd */
+/**
+ * The next cut of a part that has so much of what was cut into so many partitions. @param seeded for keys that crowd
+ */
 export function nextCut({ depth, keying }: Cut, share: number, partitions: number, seeded: Keying): Cut {
   return { depth: depth + 1, keying: share * partitions > CROWDED ? seeded : keying };
 }

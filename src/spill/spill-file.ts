@@ -1,6 +1,6 @@
 /**
- * A temporary file of rows: Arrow IPC streams of one record batch each, end to end. Where each begins is kept in memory. Written once,
- * then read as often as one likes.
+ * A temporary file of rows: Arrow IPC streams of one record batch each, end to end. Where each begins is kept in
+ * memory. Written once, then read as often as one likes.
  */
 import type { FileHandle } from "node:fs/promises";
 import { type BatchShape, Gathered, RowBatch } from "../arrow/row-batch.js";
@@ -52,7 +52,10 @@ export class SpillFile implements Part {
     this.session.wrote(bytes.length);
   }
 
-  /** Nothing more is written. The file is closed until it is read: there may be more of them than a process can have open. */
+  /**
+   * Nothing more is written. The file is closed until it is read: there may be more of them than a process can have
+   * open.
+   */
   async written(): Promise<void> {
     await this.#close();
   }

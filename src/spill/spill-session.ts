@@ -1,4 +1,7 @@
-/** One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote there. */
+/**
+ * One call's share of memory and disk: how its limit is divided, the folder of its temporary files, and what it wrote
+ * there.
+ */
 
 import type { BatchShape } from "../arrow/row-batch.js";
 import { defaultDevice, sharedDevice } from "../default-device.js";
@@ -13,7 +16,10 @@ import { SpillFile } from "./spill-file.js";
 /** Times that a part is cut again, at most: beyond any disk. */
 export const MOST_DEPTH = 4;
 
-/** Partitions of one cut. Each has a file open while it is written; of little memory each gets so little that blocks are all overhead. */
+/**
+ * Partitions of one cut. Each has a file open while it is written; of little memory each gets so little that blocks are
+ * all overhead.
+ */
 const LEAST_PARTITIONS = 32;
 const MOST_PARTITIONS = 128;
 /** Of tables that have more columns than there is memory for. */
@@ -28,8 +34,8 @@ const loneDevice = sharedDevice(() => openDevice({ backend: "cpu", threads: 1 })
 
 export class SpillSession {
   /**
-   * Bytes of a part that is worked on in memory. Beside it are, at times: its like of the other side, the keys of both in the engine's
-   * form, the result's batch, and garbage of as much.
+   * Bytes of a part that is worked on in memory. Beside it are, at times: its like of the other side, the keys of both
+   * in the engine's form, the result's batch, and garbage of as much.
    */
   partBytes: number;
   /** Bytes of rows that wait to be written. */
@@ -59,8 +65,8 @@ export class SpillSession {
   }
 
   /**
-   * Makes room for batches of tables of so many columns that batches without rows take much: pieces are to be rows for the most part, and
-   * partitions, each of which has a batch, as few as a quarter of the limit holds.
+   * Makes room for batches of tables of so many columns that batches without rows take much: pieces are to be rows for
+   * the most part, and partitions, each of which has a batch, as few as a quarter of the limit holds.
    */
   fit(fixedBytes: number): void {
     this.pieceBytes = Math.max(this.pieceBytes, 2 * fixedBytes);
@@ -71,7 +77,9 @@ export class SpillSession {
     );
   }
 
-  /** Into how many partitions to cut what has a size; what has none that is known, into as many as there is room for. */
+  /**
+   * Into how many partitions to cut what has a size; what has none that is known, into as many as there is room for.
+   */
   partitionsFor(bytes: number): number {
     const filled = Math.max(LEAST_PARTITIONS, Math.floor(this.writeBytes / BLOCK));
     const room = Math.min(this.mostPartitions, filled);

@@ -1,5 +1,5 @@
-// Adding to the f32 values of maps: compare-exchanges until one succeeds. Another one's success is the reason where one fails, or none at
-// all. A fragment after change-map.wgsl.
+// Adding to the f32 values of maps: compare-exchanges until one succeeds. Another one's success is the reason where one
+// fails, or none at all. A fragment after change-map.wgsl.
 
 /// Compare-exchanges of one call. Each that fails stands for another one's addition, or for nothing.
 const ADD_LIMIT: u32 = 1u << 16u;
@@ -11,7 +11,8 @@ fn sumOf(old: u32, value: f32) -> u32 {
   return select(sum, 0x7fc00000u, (sum & 0x7fffffffu) > 0x7f800000u);
 }
 
-/// Puts a pair into the table, or adds to the value that is there. FULL also when ADD_LIMIT compare-exchanges have failed: then nothing was added, but a new key is in.
+/// Puts a pair into the table, or adds to the value that is there. FULL also when ADD_LIMIT compare-exchanges have
+/// failed: then nothing was added, but a new key is in.
 fn insertOrAdd(key: KeyType, value: f32) -> u32 {
   let place = claim(bitsOf(key));
   if (place.outcome == FULL) { return FULL; }

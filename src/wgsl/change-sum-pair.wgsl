@@ -1,5 +1,5 @@
-// Adding to the values of maps of 64-bit integers: whoever makes the low word wrap adds the carry to the high one. Every wrap has one cause, so
-// the sum is exact when all have added, in any order. A fragment after change-map.wgsl.
+// Adding to the values of maps of 64-bit integers: whoever makes the low word wrap adds the carry to the high one.
+// Every wrap has one cause, so the sum is exact when all have added, in any order. A fragment after change-map.wgsl.
 
 /// Puts a pair into the table, or adds to the value that is there. Sums wrap.
 fn insertOrAdd(key: KeyType, value: ValueType) -> u32 {

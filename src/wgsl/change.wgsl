@@ -1,20 +1,22 @@
-// insert, insertOrAssign, insertOrAdd and erase for users' own kernels, on tables of keys of one word or two. A fragment of find.wgsl after
-// changing (slot-code.ts), cas.wgsl, and claim-word.wgsl or claim-words.wgsl.
+// insert, insertOrAssign, insertOrAdd and erase for users' own kernels, on tables of keys of one word or two. A
+// fragment of find.wgsl after changing (slot-code.ts), cas.wgsl, and claim-word.wgsl or claim-words.wgsl.
 //
-// Shares the table with all invocations of the dispatch, whichever functions they call. A slot's state word goes from EMPTY to that of a key to
-// TOMBSTONE, and no further: inserts pass tombstones by. So a slot that a probe has passed never comes to hold its key, a key is in one
-// slot at most, and what each call answers about keys is what some order of the calls, one after another, would answer.
-// A side slot goes from EMPTY to present and back, by itself.
-// Nobody waits: a value is stored after its key, so another invocation of the dispatch may meet the key first.
-// Loops are bounded by the longest probe, by FREE_WITHIN, and by SPURIOUS_LIMIT. The longest probe is raised by whoever inserts a
+// Shares the table with all invocations of the dispatch, whichever functions they call. A slot's state word goes from
+// EMPTY to that of a key to TOMBSTONE, and no further: inserts pass tombstones by. So a slot that a probe has passed
+// never comes to hold its key, a key is in one slot at most, and what each call answers about keys is what some order
+// of the calls, one after another, would answer. A side slot goes from EMPTY to present and back, by itself. Nobody
+// waits: a value is stored after its key, so another invocation of the dispatch may meet the key first. Loops are
+// bounded by the longest probe, by FREE_WITHIN, and by SPURIOUS_LIMIT. The longest probe is raised by whoever inserts a
 // key and by whoever meets it further on, so an invocation finds what it has inserted or met.
 
-/// What inserts answer. FULL: the key is not in the table, since none of the FREE_WITHIN slots from its home on is free.
+/// What inserts answer. FULL: the key is not in the table, since none of the FREE_WITHIN slots from its home on is
+/// free.
 const FULL: u32 = 0u;
 const INSERTED: u32 = 1u;
 const EXISTING: u32 = 2u;
 
-/// Slots from home in which an insert looks for a free one at least: in smaller tables all. At load 0.95 probes of hundreds are the longest.
+/// Slots from home in which an insert looks for a free one at least: in smaller tables all. At load 0.95 probes of
+/// hundreds are the longest.
 const FREE_WITHIN: u32 = 8192u;
 /// Compare-exchanges of one call that fail because another key took the slot, or for no reason.
 const SPURIOUS_LIMIT: u32 = 65536u;

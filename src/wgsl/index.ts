@@ -1,6 +1,6 @@
 /**
- * warpmap/wgsl: a live map, set, multimap or multiset in your own WebGPU kernels. A module is WGSL text to put in front of your shader, and the bind group
- * entries that connect it to the table.
+ * warpmap/wgsl: a live map, set, multimap or multiset in your own WebGPU kernels. A module is WGSL text to put in front
+ * of your shader, and the bind group entries that connect it to the table.
  *
  * | at a glance | |
  * |---|---|
@@ -18,9 +18,11 @@
  * | table size | one binding at most (maxStorageBufferBindingSize: 2 GiB on most GPUs); larger tables are a LimitError |
  * | sees | all calls on the table that were awaited before your submission |
  *
- * The code stays the same for as long as the table lives, unless `rehash` gives a table without a seed its first one. The buffers do not: `rehash` makes new ones, and so may `reserve`,
- * `shrinkToFit`, and all calls that insert into (`merge` too) or erase from a DynamicMap or DynamicSet, and all that change a multimap or multiset and their `retrieveKeys`. Call
- * `entries()` again and make a new bind group after each of them. Await the calls on a table before you submit a kernel that changes it.
+ * The code stays the same for as long as the table lives, unless `rehash` gives a table without a seed its first one.
+ * The buffers do not: `rehash` makes new ones, and so may `reserve`, `shrinkToFit`, and all calls that insert into
+ * (`merge` too) or erase from a DynamicMap or DynamicSet, and all that change a multimap or multiset and their
+ * `retrieveKeys`. Call `entries()` again and make a new bind group after each of them. Await the calls on a table
+ * before you submit a kernel that changes it.
  */
 
 import type { DynamicMap } from "../containers/dynamic-map.js";
@@ -71,8 +73,8 @@ export interface TableModule {
    */
   entries(): GPUBindGroupEntry[];
   /**
-   * Brings the container's `size` up to date, after kernels that were submitted before have changed the table. Each call on the container does so
-   * by itself, too. Costs one round trip to the GPU.
+   * Brings the container's `size` up to date, after kernels that were submitted before have changed the table. Each
+   * call on the container does so by itself, too. Costs one round trip to the GPU.
    */
   sync(): Promise<void>;
 }
@@ -86,7 +88,8 @@ type ModuleContainer<K extends KeyType, V extends ValueType> =
 
 /**
  * Functions on a map or a set for your own shaders. `find` of a set answers the stored key as its value.
- * @throws ValidationError when the table was destroyed or is not on a GPU; LimitError when it is larger than one binding.
+ * @throws ValidationError when the table was destroyed or is not on a GPU; LimitError when it is larger than one
+ * binding.
  * @example
  * ```js
  * import { openDevice, StaticMap } from "warpmap";
@@ -113,16 +116,11 @@ type ModuleContainer<K extends KeyType, V extends ValueType> =
  * const articles = await device.upload(Uint32Array.of(13, 11, 99, 12));
  * const result = await device.allocate("f32", articles.length);
  *
- * const encoder = gpu.createCommandEncoder();
- * const pass = encoder.beginComputePass();
- * pass.setPipeline(pipeline);
- * const mine = [articles, result].map(({ buffer, length }, binding) => ({ binding, resource: { buffer, size: length * 4 } }));
- * pass.setBindGroup(0, gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: mine }));
- * const entries = price.entries();
- * pass.setBindGroup(1, gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(1), entries }));
- * pass.dispatchWorkgroups(Math.ceil(articles.length / 64));
- * pass.end();
- * gpu.queue.submit([encoder.finish()]);
+ * const encoder = gpu.createCommandEncoder(); const pass = encoder.beginComputePass(); pass.setPipeline(pipeline);
+ * const mine = [articles, result].map(({ buffer, length }, binding) => ({ binding, resource: { buffer, size: length * 4
+ * } })); pass.setBindGroup(0, gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: mine })); const
+ * entries = price.entries(); pass.setBindGroup(1, gpu.createBindGroup({ layout: pipeline.getBindGroupLayout(1), entries
+ * })); pass.dispatchWorkgroups(Math.ceil(articles.length / 64)); pass.end(); gpu.queue.submit([encoder.finish()]);
  *
  * console.log(await result.read()); // Float32Array [0.25, 1.5, -1, 20]
  * ```

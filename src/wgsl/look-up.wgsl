@@ -1,5 +1,5 @@
-// Looking a key up for users' own kernels. A fragment after probing (engine/webgpu/table/slot-code.ts) and read.wgsl or change.wgsl; in
-// front of it come the type KeyType, and the bindings `table` and `control`.
+// Looking a key up for users' own kernels. A fragment after probing (engine/webgpu/table/slot-code.ts) and read.wgsl or
+// change.wgsl; in front of it come the type KeyType, and the bindings `table` and `control`.
 //
 // A probe ends at the key, at EMPTY, or after maxProbe slots.
 // Bytes per key at load 0.5: one sector of 32 read, and maxProbe, which all invocations share.

@@ -1,4 +1,7 @@
-/** What a module stands on: the table of a container, and the lists of a multimap or a multiset, with their buffers as they are now. */
+/**
+ * What a module stands on: the table of a container, and the lists of a multimap or a multiset, with their buffers as
+ * they are now.
+ */
 import type { Container } from "../containers/container.js";
 import type { MultiContainer } from "../containers/multi-container.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
@@ -29,7 +32,8 @@ export interface ModuleTable {
 
 /**
  * The table under a container now.
- * @throws ValidationError when it was destroyed, or kernels cannot read it; LimitError when it is larger than one binding
+ * @throws ValidationError when it was destroyed, or kernels cannot read it; LimitError when it is larger than one
+ * binding
  */
 export function moduleTable(container: AnyContainer): ModuleTable {
   const isMulti = container?.engineIndex !== undefined;

@@ -123,7 +123,10 @@ const adding: { readonly [T in Scalar]: string } = {
   f64: refused("insertOrAdd", "WgslHasNo64BitFloats"),
 };
 
-/** In place of a function that cannot be: what calls it does not compile, and the type that the compiler asks for says why. */
+/**
+ * In place of a function that cannot be: what calls it does not compile, and the type that the compiler asks for says
+ * why.
+ */
 function refused(name: string, why: string): string {
   return `struct ${why} { none: u32 }\nfn ${name}(key: KeyType, value: ${why}) -> u32 { return FULL; }`;
 }

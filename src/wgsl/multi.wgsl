@@ -1,6 +1,6 @@
-// count and contains for users' own kernels, on multimaps and multisets. A fragment after look-up.wgsl, for modules with HEAD and the binding
-// `heads` of engine/webgpu/lists/lists.wgsl: the table has the number of each key's list. Nothing is written in the same dispatch.
-// Bytes per key at load 0.5: one sector of the table and one of the heads.
+// count and contains for users' own kernels, on multimaps and multisets. A fragment after look-up.wgsl, for modules
+// with HEAD and the binding `heads` of engine/webgpu/lists/lists.wgsl: the table has the number of each key's list.
+// Nothing is written in the same dispatch. Bytes per key at load 0.5: one sector of the table and one of the heads.
 
 /// The number of a key's list, or NO_LIST.
 fn numberOf(key: KeyType) -> u32 {

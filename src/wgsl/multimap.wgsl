@@ -1,7 +1,6 @@
-// The values of a key for users' own kernels. A fragment after multi.wgsl and engine/webgpu/lists/address.wgsl, for modules with the binding
-// `room` and a function storedValue(address).
-// Bytes a value: its words, and 16 for each piece of the list that is gone through; lists that one insert has filled have one piece, which
-// takes none.
+// The values of a key for users' own kernels. A fragment after multi.wgsl and engine/webgpu/lists/address.wgsl, for
+// modules with the binding `room` and a function storedValue(address). Bytes a value: its words, and 16 for each piece
+// of the list that is gone through; lists that one insert has filled have one piece, which takes none.
 
 /// The entries of a key: `length` of them, numbered from 0. `place` says where they are.
 struct Matches {
@@ -15,7 +14,8 @@ fn matches(key: KeyType) -> Matches {
   return Matches(heads[number * HEAD], heads[number * HEAD + 1u]);
 }
 
-/// Value `i` of a key; ValueType() from `length` on. In a list of several pieces it goes from the last piece to the one with the value.
+/// Value `i` of a key; ValueType() from `length` on. In a list of several pieces it goes from the last piece to the one
+/// with the value.
 fn valueAt(all: Matches, i: u32) -> ValueType {
   if (i >= all.length) { return ValueType(); }
   return storedValue(addressOf(all.place, i));
@@ -26,8 +26,9 @@ fn find(key: KeyType) -> Result {
   return Result(all.length > 0u, valueAt(all, 0u));
 }
 
-/// An entry of a key on the way through all of them: whether there is one, and its value. The others say where the way goes on: how many
-/// are left, the entry's address, the first position of its piece, and the record of the piece before.
+/// An entry of a key on the way through all of them: whether there is one, and its value. The others say where the way
+/// goes on: how many are left, the entry's address, the first position of its piece, and the record of the piece
+/// before.
 struct Match {
   found: bool,
   value: ValueType,

@@ -1,4 +1,5 @@
-// A table that users' kernels only read: nothing may write it in the same dispatch. A fragment of find.wgsl after reading (slot-code.ts).
+// A table that users' kernels only read: nothing may write it in the same dispatch. A fragment of find.wgsl after
+// reading (slot-code.ts).
 
 /// Slots of the table, from the size of its binding.
 fn slotCount() -> u32 { return arrayLength(&table) - SIDE_SLOTS; }

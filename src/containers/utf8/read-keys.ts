@@ -1,6 +1,7 @@
 /**
- * Keys of type `utf8` as callers give them, brought to one form: JavaScript strings, Arrow columns, or offsets and bytes. Whatever the
- * form, offsets are checked before anything is done, since engines rely on them. Bytes are taken as they are, UTF-8 or not.
+ * Keys of type `utf8` as callers give them, brought to one form: JavaScript strings, Arrow columns, or offsets and
+ * bytes. Whatever the form, offsets are checked before anything is done, since engines rely on them. Bytes are taken as
+ * they are, UTF-8 or not.
  */
 import { Utf8Column } from "../../engine/utf8-column.js";
 import { LimitError, ValidationError } from "../../errors.js";
@@ -25,8 +26,9 @@ export interface ArrowStrings {
 export type Utf8Keys = readonly string[] | Utf8Column | Utf8Bytes | ArrowStrings;
 
 /**
- * Keys as a column. Arrays of the caller's are not copied where they have the form already, but for those in shared memory: another thread
- * may write to these at any time, and a string must be stored as it was hashed. @throws ValidationError, LimitError
+ * Keys as a column. Arrays of the caller's are not copied where they have the form already, but for those in shared
+ * memory: another thread may write to these at any time, and a string must be stored as it was hashed. @throws
+ * ValidationError, LimitError
  */
 export function readKeys(keys: unknown, name = "keys"): Utf8Column {
   if (Array.isArray(keys)) return encodeStrings(keys, name);
@@ -84,7 +86,10 @@ const DICTIONARY = -1;
 const UTF8 = 5;
 const LARGE_UTF8 = 20;
 
-/** What is read of a batch of either library: flechette calls its buffers offsets and validity, apache-arrow valueOffsets and nullBitmap. */
+/**
+ * What is read of a batch of either library: flechette calls its buffers offsets and validity, apache-arrow
+ * valueOffsets and nullBitmap.
+ */
 interface ArrowBatch {
   readonly length: number;
   readonly nullCount: number;

@@ -1,10 +1,11 @@
 /**
- * A table of strings: a dictionary, which gives every string a number, and a table of these numbers, which is an engine's, or grows. Each
- * operation finds the numbers of its keys first and goes on with them. So strings have all that tables of 32-bit keys have, on every
- * engine.
+ * A table of strings: a dictionary, which gives every string a number, and a table of these numbers, which is an
+ * engine's, or grows. Each operation finds the numbers of its keys first and goes on with them. So strings have all
+ * that tables of 32-bit keys have, on every engine.
  *
- * Strings that no entry has stay in the dictionary when keys are erased or rejected, and are dropped when they may be more than half of
- * it: then both parts are built anew. Between two such times so many bytes came and went that the work is paid for.
+ * Strings that no entry has stay in the dictionary when keys are erased or rejected, and are dropped when they may be
+ * more than half of it: then both parts are built anew. Between two such times so many bytes came and went that the
+ * work is paid for.
  */
 import type { DeviceArray } from "../../engine/device-array.js";
 import type { Dictionary } from "../../engine/dictionary.js";
@@ -177,7 +178,9 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
     return new Utf8GrowingTable<V>(this.engine, grow(this.table) as GrowingTable<"u32", V>, this.dictionary);
   }
 
-  /** A table of its own with the same entries, no other strings, and another seed if one is given. @throws LimitError */
+  /**
+   * A table of its own with the same entries, no other strings, and another seed if one is given. @throws LimitError
+   */
   async rebuilt(size: NewSize): Promise<Utf8Table<V>> {
     const { rebuilt } = await loadMoving();
     const [table, dictionary] = await this.#compacted(
@@ -195,7 +198,10 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
     this.#dead = 0;
   }
 
-  /** Puts another table with the same entries and other numbers in the place of `table`. @throws LimitError, and nothing was changed */
+  /**
+   * Puts another table with the same entries and other numbers in the place of `table`. @throws LimitError, and nothing
+   * was changed
+   */
   protected async renew(renumber: Renumber): Promise<void> {
     const old = this.table;
     const size = { slots: old.spec.slots, entries: old.live };
@@ -226,7 +232,10 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
     return { newKeys: { most: this.dictionary.strings - this.live, isExact: this.#dead === 0 } };
   }
 
-  /** Runs an operation on the numbers of keys, which all have one then. @param keepsAll whether it leaves no string without an entry */
+  /**
+   * Runs an operation on the numbers of keys, which all have one then. @param keepsAll whether it leaves no string
+   * without an entry
+   */
   async #adding<R>(
     keys: Utf8Column,
     call: CallOptions,
@@ -275,7 +284,10 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
 
 const allIn = ({ rejected }: InsertTally) => rejected === 0;
 
-/** A table of strings that grows: the table of their numbers does, and the dictionary by itself. Growing moves numbers, not strings. */
+/**
+ * A table of strings that grows: the table of their numbers does, and the dictionary by itself. Growing moves numbers,
+ * not strings.
+ */
 export class Utf8GrowingTable<V extends ValueType> extends Utf8Table<V, GrowingTable<"u32", V>> {
   get policy(): GrowthPolicy {
     return this.table.policy;
@@ -286,7 +298,10 @@ export class Utf8GrowingTable<V extends ValueType> extends Utf8Table<V, GrowingT
     return this.table.reserve(capacity);
   }
 
-  /** Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and nothing was changed */
+  /**
+   * Moves the entries to a table for `capacity` of them, with another seed if one is given. @throws LimitError, and
+   * nothing was changed
+   */
   resize(capacity: number, seed?: number, call?: CallOptions): Promise<void> {
     return this.compact((renumber) => this.table.resize(capacity, seed, call, renumber), seed);
   }

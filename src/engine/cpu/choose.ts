@@ -1,6 +1,6 @@
 /**
- * One element of each key of a batch, the first or the last: those that a table of the batch's own keeps, whose values are element
- * numbers. Inserts keep the first of equal keys; for the last the batch goes in from its end.
+ * One element of each key of a batch, the first or the last: those that a table of the batch's own keeps, whose values
+ * are element numbers. Inserts keep the first of equal keys; for the last the batch goes in from its end.
  */
 import { elementsOf, type KeyType, lengthOf, scalarsOf } from "../element-types.js";
 import type { CallOptions, Chosen, Input } from "../engine.js";

@@ -208,7 +208,9 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     }
   }
 
-  /** The same for an operation with results; when it throws, nobody will ever see its result columns, so they are freed. */
+  /**
+   * The same for an operation with results; when it throws, nobody will ever see its result columns, so they are freed.
+   */
   #produce<T>(
     to: Destination,
     operation: (table: TableMemory, inputs: Inputs, outputs: Outputs) => Promise<T>,

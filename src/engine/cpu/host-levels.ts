@@ -1,10 +1,10 @@
 /**
- * The upper levels of the seam for an engine that lacks them: rows, lists, dictionaries and sketches run on the host. What a call is
- * given in the engine's memory is read back first, and what it answers there is uploaded. So an engine with arrays and tables alone is
- * complete, at the cost of a transfer each way.
+ * The upper levels of the seam for an engine that lacks them: rows, lists, dictionaries and sketches run on the host.
+ * What a call is given in the engine's memory is read back first, and what it answers there is uploaded. So an engine
+ * with arrays and tables alone is complete, at the cost of a transfer each way.
  *
- * Objects of the host's engine that outlive a call (lists, dictionaries, indexes) are handed out behind a proxy, which carries the
- * arguments and answers of their methods as well.
+ * Objects of the host's engine that outlive a call (lists, dictionaries, indexes) are handed out behind a proxy, which
+ * carries the arguments and answers of their methods as well.
  */
 import { ValidationError } from "../../errors.js";
 import { DeviceArray } from "../device-array.js";

@@ -1,7 +1,7 @@
 /**
- * The submissions of one call after another on one thing: what is submitted ahead without waiting, what is waited for, and the times
- * of a call with a log. A refusal of what was submitted ahead is thrown by the next `submit` of the call, or at its end, and never
- * reaches the next call.
+ * The submissions of one call after another on one thing: what is submitted ahead without waiting, what is waited for,
+ * and the times of a call with a log. A refusal of what was submitted ahead is thrown by the next `submit` of the call,
+ * or at its end, and never reaches the next call.
  */
 
 import type { PlanLog } from "../plan-log.js";
@@ -16,7 +16,10 @@ export class Submissions {
     this.#submitter = gpu;
   }
 
-  /** Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, submissions are timed into it. */
+  /**
+   * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, submissions are timed into
+   * it.
+   */
   async run<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
     const timed = log ? await this.gpu.timed(log) : null;
     this.#submitter = timed ?? this.gpu;

@@ -1,4 +1,6 @@
-/** What the invocations of a dispatch tell the host, and each other: atomic words with names, in the binding `control`. */
+/**
+ * What the invocations of a dispatch tell the host, and each other: atomic words with names, in the binding `control`.
+ */
 import { fragment, readWrite } from "./kernel-source.js";
 
 /** Counters as the host reads them. */

@@ -9,7 +9,10 @@ const source = kernelSource(
   [fragment("device/fill", { bindings: { words: readWrite("array<vec4u>") }, constants: ["WORD"] })],
 );
 
-/** What records the writing of `word` all over a range, which may be larger than a binding. Its size is a multiple of 16 bytes. */
+/**
+ * What records the writing of `word` all over a range, which may be larger than a binding. Its size is a multiple of 16
+ * bytes.
+ */
 export async function filling(
   gpu: GpuRuntime,
   word: number,

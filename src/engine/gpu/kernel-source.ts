@@ -1,6 +1,6 @@
 /**
- * What a kernel is before it is compiled: its parameters, and fragments with the bindings and constants that each uses. Names, types
- * and order are said once, here; the texts of fragments are the runtime's, which knows them by name.
+ * What a kernel is before it is compiled: its parameters, and fragments with the bindings and constants that each uses.
+ * Names, types and order are said once, here; the texts of fragments are the runtime's, which knows them by name.
  */
 
 /** A storage buffer as a kernel sees it: whether it writes it, and the type of its elements. */

@@ -1,6 +1,7 @@
 /**
  * Cuts long batches into chunks of about 100 ms of GPU time: longer dispatches trip watchdogs (Windows resets the GPU
- * after about 2 s) and keep signals and progress waiting. The size follows the speed that was seen before, per operation.
+ * after about 2 s) and keep signals and progress waiting. The size follows the speed that was seen before, per
+ * operation.
  */
 export class Pacer {
   readonly #perMillisecond = new Map<string, number>();
@@ -21,7 +22,10 @@ export class Pacer {
     return Math.max(1024, Math.min(MAX_CHUNK, Math.floor(elements / 1024) * 1024));
   }
 
-  /** Runs a chunk, and notes how long it took. While kernels are compiled, for it or for others, that says nothing of its speed. */
+  /**
+   * Runs a chunk, and notes how long it took. While kernels are compiled, for it or for others, that says nothing of
+   * its speed.
+   */
   async time(operation: string, elements: number, run: () => Promise<void>): Promise<void> {
     const compiled = this.compiling();
     const start = performance.now();
@@ -30,8 +34,8 @@ export class Pacer {
   }
 
   /**
-   * Notes how long a chunk took. A slow chunk makes the next one shorter at once; fast ones make it longer again, at most
-   * twofold each. Fast chunks that are shorter than asked for (a batch's last) say nothing: their time is latency.
+   * Notes how long a chunk took. A slow chunk makes the next one shorter at once; fast ones make it longer again, at
+   * most twofold each. Fast chunks that are shorter than asked for (a batch's last) say nothing: their time is latency.
    */
   took(operation: string, elements: number, milliseconds: number): void {
     if (elements < this.next(operation) && milliseconds < TARGET_MS) return;

@@ -1,6 +1,6 @@
 /**
- * Bringing the keys of a batch into the order of a table's slots, or of a filter's blocks: what an engine may offer to lists and
- * sketches. Where it does not, they take elements as they come.
+ * Bringing the keys of a batch into the order of a table's slots, or of a filter's blocks: what an engine may offer to
+ * lists and sketches. Where it does not, they take elements as they come.
  */
 import type { TableSpec } from "../layout.js";
 import type { BoundChunk } from "./batch/bound-chunk.js";
@@ -45,7 +45,10 @@ export interface StagedItems {
 export interface Partitioning {
   /** Partitions that one pass makes at full speed. */
   readonly FEW_PARTITIONS: number;
-  /** Submits keys in the order of partitions: `selected` elements of `keys`. @throws LimitError when there is too little memory */
+  /**
+   * Submits keys in the order of partitions: `selected` elements of `keys`. @throws LimitError when there is too little
+   * memory
+   */
   splitByPartition(
     splitting: Splitting,
     chunk: BoundChunk,

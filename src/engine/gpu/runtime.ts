@@ -1,9 +1,10 @@
 /**
- * GpuRuntime: what the engines of GPUs ask of a way to reach one (WebGPU, CUDA). It has memory, compiled kernels, and submissions
- * that run in their order. It knows nothing of tables, and nothing above it knows its API: buffers are handles, and commands go
- * through a Recorder.
+ * GpuRuntime: what the engines of GPUs ask of a way to reach one (WebGPU, CUDA). It has memory, compiled kernels, and
+ * submissions that run in their order. It knows nothing of tables, and nothing above it knows its API: buffers are
+ * handles, and commands go through a Recorder.
  *
- * A submission that is refused, or whose device is lost, rejects its `arrived`; what was submitted before it is not undone.
+ * A submission that is refused, or whose device is lost, rejects its `arrived`; what was submitted before it is not
+ * undone.
  */
 import type { PlanLog } from "../plan-log.js";
 import type { EngineTraits } from "../traits.js";
@@ -55,8 +56,8 @@ export interface Kernel<P extends string = string, B extends string = string> {
 export interface Recorder {
   /**
    * Runs a kernel.
-   * @param workgroups any number up to 65,535², laid out as a grid that covers at least that many; or the grid, x and y, of at most
-   * 65,535 each
+   * @param workgroups any number up to 65,535², laid out as a grid that covers at least that many; or the grid, x and
+   * y, of at most 65,535 each
    */
   dispatch<P extends string, B extends string>(
     kernel: Kernel<P, B>,
@@ -74,7 +75,10 @@ export type Recording = (recorder: Recorder) => void;
 
 /** What submits. */
 export interface Submitter {
-  /** Submits commands, and brings `reads` back; resolves when these have arrived, or without any when the commands were accepted. */
+  /**
+   * Submits commands, and brings `reads` back; resolves when these have arrived, or without any when the commands were
+   * accepted.
+   */
   submit(label: string, record: Recording, reads?: readonly Readback[]): Promise<void>;
   /** As `submit`, but resolves when the commands are submitted; `arrived` resolves as `submit` does. */
   begin(label: string, record: Recording, reads: readonly Readback[]): Promise<{ arrived: Promise<void> }>;
@@ -99,16 +103,21 @@ export interface GpuRuntime extends Submitter {
   readonly memory: GpuMemory;
   /** Milliseconds during which kernels were compiled. */
   readonly compilingMs: number;
-  /** The compiled kernel; the first call for a source and constants compiles it. Constants that the source lacks are passed over. */
+  /**
+   * The compiled kernel; the first call for a source and constants compiles it. Constants that the source lacks are
+   * passed over.
+   */
   compile<P extends string, B extends string, C extends string>(
     source: KernelSource<P, B, C>,
     constants: Constants<C>,
   ): Promise<Kernel<P, B>>;
-  /** Copies a little host memory into a buffer, before anything that is submitted later. `offset` is a multiple of 4. */
+  /**
+   * Copies a little host memory into a buffer, before anything that is submitted later. `offset` is a multiple of 4.
+   */
   write(buffer: GpuBuffer, offset: number, data: Uint8Array): void;
   /**
-   * The same of memory that may be much, before anything that is submitted after the answer. Bytes behind the data, up to a multiple
-   * of 4, become 0.
+   * The same of memory that may be much, before anything that is submitted after the answer. Bytes behind the data, up
+   * to a multiple of 4, become 0.
    * @param signal ends the upload between two pieces.
    */
   upload(buffer: GpuBuffer, offset: number, data: Uint8Array, signal?: AbortSignal): Promise<void>;

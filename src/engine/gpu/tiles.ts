@@ -1,4 +1,6 @@
-/** How kernels cut tiles: items that a workgroup takes at once, through its memory, on their way into the order of bins. */
+/**
+ * How kernels cut tiles: items that a workgroup takes at once, through its memory, on their way into the order of bins.
+ */
 import type { GpuTraits } from "./runtime.js";
 
 /** Items that an invocation takes, loads in flight at once; and rounds of them. */
@@ -22,7 +24,10 @@ export function tileShape({ isEmulated }: GpuTraits, words: number): TileShape {
   return TILE_SHAPES.find(({ upTo }) => words <= upTo) ?? TILE_SHAPES[TILE_SHAPES.length - 1];
 }
 
-/** Bytes of workgroup memory that a tile takes: `bytes` for each invocation, and those of its bins and of the words that it remembers. */
+/**
+ * Bytes of workgroup memory that a tile takes: `bytes` for each invocation, and those of its bins and of the words that
+ * it remembers.
+ */
 export function tileBytes(workgroup: number, bytes: number, bins: number, seen: number): number {
   return workgroup * bytes + bins * 12 + seen * 4 + 512;
 }

@@ -1,4 +1,7 @@
-/** What the engine shows of WebGPU: buffers under arrays, tables and lists for users' kernels, and users' buffers as arrays. */
+/**
+ * What the engine shows of WebGPU: buffers under arrays, tables and lists for users' kernels, and users' buffers as
+ * arrays.
+ */
 import { ValidationError } from "../../errors.js";
 import { gpuArray, type Place, placeOf } from "../gpu/batch/columns.js";
 import type { GpuLists } from "../gpu/lists/gpu-lists.js";

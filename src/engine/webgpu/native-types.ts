@@ -4,7 +4,10 @@
 export interface WebgpuOptions {
   /** Run on this GPUDevice. It stays yours: destroy() leaves it alive. Its limits and features are used as they are. */
   gpuDevice?: GPUDevice;
-  /** Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unless asked for. */
+  /**
+   * Look for a software GPU (SwiftShader, llvmpipe) in place of a real one. They are slow, and never taken unless asked
+   * for.
+   */
   software?: boolean;
   /** Which GPU to prefer where there are two. Default `high-performance`. */
   powerPreference?: "low-power" | "high-performance";

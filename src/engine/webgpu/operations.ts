@@ -1,6 +1,7 @@
 /**
- * The table of operations: each with the strategies that it has. A strategy works on one chunk, and answers null where it does not do
- * (too little memory, pages that would be too crowded): then the next simpler one is taken. The table is as it was then.
+ * The table of operations: each with the strategies that it has. A strategy works on one chunk, and answers null where
+ * it does not do (too little memory, pages that would be too crowded): then the next simpler one is taken. The table is
+ * as it was then.
  */
 import type { InsertTally } from "../engine.js";
 import type { BoundChunk } from "../gpu/batch/bound-chunk.js";

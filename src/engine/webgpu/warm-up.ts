@@ -1,7 +1,7 @@
 /**
- * Warm-up: an operation on a table that only seems to be there. It takes its way through the planner and the strategies, compiles
- * the kernels that it would use, side by side, and submits nothing. So kernels are ready before they are asked for, and no list
- * says which kernels belong to which call.
+ * Warm-up: an operation on a table that only seems to be there. It takes its way through the planner and the
+ * strategies, compiles the kernels that it would use, side by side, and submits nothing. So kernels are ready before
+ * they are asked for, and no list says which kernels belong to which call.
  */
 
 import type { BulkCall, CallOptions, InsertPolicy } from "../engine.js";
@@ -28,8 +28,8 @@ export interface Expected {
 }
 
 /**
- * Compiles the kernels that calls with as many keys as the table is to hold will use, from host memory and from device arrays. Those
- * of the first call come first, since a driver compiles few at once.
+ * Compiles the kernels that calls with as many keys as the table is to hold will use, from host memory and from device
+ * arrays. Those of the first call come first, since a driver compiles few at once.
  */
 export async function warmUp(
   host: TableHost,

@@ -1,6 +1,6 @@
 /**
- * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and tables;
- * device/gpu.ts owns the device's manners, webgpu-table.ts the operations, table/ and direct/ the probing.
+ * The webgpu engine: tables in GPU buffers, operations as compute kernels. This file opens it and makes arrays and
+ * tables; device/gpu.ts owns the device's manners, webgpu-table.ts the operations, table/ and direct/ the probing.
  */
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
@@ -68,7 +68,9 @@ export async function openWebgpuEngine(opened: OpenedGpu, options: WebgpuOptions
   return new WebgpuEngine(gpu, engineInfo(opened), options);
 }
 
-/** Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU. */
+/**
+ * Elements of an operation's first chunk while its speed is unknown: about 100 ms on SwiftShader, a few on a slow GPU.
+ */
 const FIRST_CHUNK = { software: 2 ** 19, hardware: 2 ** 22 };
 
 /** The engine; its parts are for the operations in this folder. */

@@ -1,4 +1,6 @@
-/** Arrow IPC files and streams as tables: batch by batch, or whole. Nothing in a file is believed before it was checked. */
+/**
+ * Arrow IPC files and streams as tables: batch by batch, or whole. Nothing in a file is believed before it was checked.
+ */
 import { Column, CompressionType, getCompressionCodec, setCompressionCodec, Table } from "@uwdata/flechette";
 import { readTable as readSource } from "../../arrow/columns.js";
 import { WarpmapError } from "../../errors.js";

@@ -1,7 +1,7 @@
 /**
- * What messages of Arrow IPC say of themselves, checked before flechette reads them: framing, metadata, and that the field nodes and
- * buffers of every batch are those of the schema and lie in the batch's body. What the buffers hold is checked once they
- * are columns (src/arrow/check-chunk.ts).
+ * What messages of Arrow IPC say of themselves, checked before flechette reads them: framing, metadata, and that the
+ * field nodes and buffers of every batch are those of the schema and lie in the batch's body. What the buffers hold is
+ * checked once they are columns (src/arrow/check-chunk.ts).
  */
 
 import { LZ4_MAX_RATIO } from "../lz4.js";
@@ -67,7 +67,10 @@ export function framingOf(head: Uint8Array): Framing | null {
   return { start, end: start + length };
 }
 
-/** Whether these 8 bytes may start a stream: a mark, or before version 0.15 the length of the schema, and a table behind it. */
+/**
+ * Whether these 8 bytes may start a stream: a mark, or before version 0.15 the length of the schema, and a table behind
+ * it.
+ */
 export function startsStream(head: Uint8Array): boolean {
   if (head.length < HEAD) return false;
   const words = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -140,8 +143,8 @@ export function checkBatch({ headerType, header, body }: Message, layout: Schema
 const RATIOS: Readonly<Record<number, number>> = { 0: LZ4_MAX_RATIO, 1: 2 ** 15 };
 
 /**
- * A batch without bytes may have rows: of type null, or structs of such. Rows that need bytes are held against their buffers
- * once they are columns, before anything is allocated for them.
+ * A batch without bytes may have rows: of type null, or structs of such. Rows that need bytes are held against their
+ * buffers once they are columns, before anything is allocated for them.
  */
 const MAX_ROWS = 2 ** 32 - 1;
 

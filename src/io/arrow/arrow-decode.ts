@@ -1,6 +1,7 @@
 /**
- * Tables from the messages of an Arrow file or stream, as they come. Flechette decodes bytes of checked messages; dictionaries are decoded
- * when they come, and shared by all batches behind them: flechette itself sees only dictionaries without values, in whose place they are put.
+ * Tables from the messages of an Arrow file or stream, as they come. Flechette decodes bytes of checked messages;
+ * dictionaries are decoded when they come, and shared by all batches behind them: flechette itself sees only
+ * dictionaries without values, in whose place they are put.
  */
 import { type Batch, Column, type DataType, type Table, Type, tableFromIPC } from "@uwdata/flechette";
 import { encodeIPC } from "@uwdata/flechette/src/encode/encode-ipc.js";

@@ -27,7 +27,10 @@ export interface Block {
 export interface Footer {
   /** Its schema, as the message that a stream starts with. */
   readonly schema: Message;
-  /** Dictionaries and batches of rows in the order of the footer, each dictionary before the batches of rows that are behind it. */
+  /**
+   * Dictionaries and batches of rows in the order of the footer, each dictionary before the batches of rows that are
+   * behind it.
+   */
   readonly blocks: readonly Block[];
 }
 
@@ -84,12 +87,15 @@ function merged(dictionaries: readonly Block[], records: readonly Block[]): Bloc
   return [...blocks, ...dictionaries.slice(taken)];
 }
 
-/** The table of a message: where it is, its vtable before it, the fields in the vtable, and the bytes before what it leads to. */
+/**
+ * The table of a message: where it is, its vtable before it, the fields in the vtable, and the bytes before what it
+ * leads to.
+ */
 const PREFIX = { root: 16, vtable: 4, version: 4, kind: 6, header: 8, size: 32 } as const;
 
 /**
- * The schema of a footer as a message: offsets of FlatBuffers are relative, so the footer's bytes can stay what they are behind a table
- * that leads into them.
+ * The schema of a footer as a message: offsets of FlatBuffers are relative, so the footer's bytes can stay what they
+ * are behind a table that leads into them.
  * @param footer whose offsets were checked
  */
 function schemaMessage(footer: Uint8Array, version: number): Uint8Array {

@@ -109,7 +109,10 @@ function valueLayout(
   }
 }
 
-/** How many children a type has to have, by its number; structs and unions any number, others none: flechette drops those. */
+/**
+ * How many children a type has to have, by its number; structs and unions any number, others none: flechette drops
+ * those.
+ */
 const CHILDREN: Readonly<Record<number, number>> = {
   [Type.List]: 1,
   [Type.LargeList]: 1,

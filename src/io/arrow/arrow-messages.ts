@@ -1,7 +1,7 @@
 /**
- * The messages of Arrow IPC, in the order in which they are to be taken: of a stream as they come; of a file as its footer names them,
- * where it can be read at any place, else as the stream that it holds. The first is the schema. What a message holds is not looked at but
- * for where it ends.
+ * The messages of Arrow IPC, in the order in which they are to be taken: of a stream as they come; of a file as its
+ * footer names them, where it can be read at any place, else as the stream that it holds. The first is the schema. What
+ * a message holds is not looked at but for where it ends.
  */
 import { FileError } from "../errors.js";
 import type { ReadOptions, TransferOptions } from "../formats.js";
@@ -113,8 +113,9 @@ async function* fileMessages(
 }
 
 /**
- * A file is a stream with a footer behind it, so the footer has to name all batches of the stream, and its schema. Files
- * that leave gaps in the stream, or start without a schema, cannot be read that way, and are taken by their footer alone.
+ * A file is a stream with a footer behind it, so the footer has to name all batches of the stream, and its schema.
+ * Files that leave gaps in the stream, or start without a schema, cannot be read that way, and are taken by their
+ * footer alone.
  */
 async function compareWithStream(
   source: PlacedSource,

@@ -1,4 +1,7 @@
-/** The metadata of Arrow files as FlatBuffers: after Message.fbs, Schema.fbs and File.fbs of the Arrow format, version 5. */
+/**
+ * The metadata of Arrow files as FlatBuffers: after Message.fbs, Schema.fbs and File.fbs of the Arrow format, version
+ * 5.
+ */
 import type { FieldShape, FlatTable, Shape } from "./flatbuffers.js";
 
 const byte: FieldShape = { kind: "int", bytes: 1 };

@@ -1,6 +1,6 @@
 /**
- * Arrow IPC files written batch by batch. Flechette writes whole tables only: every batch is written as a stream, and of that the batch is
- * taken; the footer, which says where batches are, is flechette's.
+ * Arrow IPC files written batch by batch. Flechette writes whole tables only: every batch is written as a stream, and
+ * of that the batch is taken; the footer, which says where batches are, is flechette's.
  */
 import { type Table, tableToIPC } from "@uwdata/flechette";
 import { decodeMessage } from "@uwdata/flechette/src/decode/message.js";

@@ -1,9 +1,10 @@
 /**
- * A reader of FlatBuffers that trusts nothing. Every offset, vtable, string and vector lies in the buffer, at a multiple of its width (4 at most);
- * every field lies in its table; a vtable has whole slots. What comes out is never larger than what went in. Flechette reads the same
- * bytes again without a check, so it only gets them once they went through here: both must find the same in any bytes that this reader
- * takes (test/io/flatbuffers.test.ts). A `Shape` names the fields of a table; fields behind those are read by neither. After the
- * FlatBuffers internals page and the rules of its C++ `Verifier`.
+ * A reader of FlatBuffers that trusts nothing. Every offset, vtable, string and vector lies in the buffer, at a
+ * multiple of its width (4 at most); every field lies in its table; a vtable has whole slots. What comes out is never
+ * larger than what went in. Flechette reads the same bytes again without a check, so it only gets them once they went
+ * through here: both must find the same in any bytes that this reader takes (test/io/flatbuffers.test.ts). A `Shape`
+ * names the fields of a table; fields behind those are read by neither. After the FlatBuffers internals page and the
+ * rules of its C++ `Verifier`.
  */
 import { isUtf8 } from "../is-utf8.js";
 
@@ -41,8 +42,8 @@ export class FlatError extends Error {}
 
 const MAX_DEPTH = 64;
 /**
- * Offsets to strings, tables and vectors are 32 bits wide. Wider numbers lie at multiples of this width only: there are files (older
- * ones of apache-arrow) whose numbers of 64 bits do not lie at multiples of theirs.
+ * Offsets to strings, tables and vectors are 32 bits wide. Wider numbers lie at multiples of this width only: there are
+ * files (older ones of apache-arrow) whose numbers of 64 bits do not lie at multiples of theirs.
  */
 const OFFSET_BYTES = 4;
 

@@ -1,8 +1,8 @@
 /**
- * CSV text cut into blocks of whole records, for threads that read them side by side. A quote inside a field is doubled, and any other
- * misplaced one is an error, so the text is in quotes where the quotes before are odd in number. After an error blocks may be cut at
- * wrong places; who reads them in order finds the error first. A record that has not ended after some bytes is not waited for: else one
- * open quote would bring the whole file into memory.
+ * CSV text cut into blocks of whole records, for threads that read them side by side. A quote inside a field is
+ * doubled, and any other misplaced one is an error, so the text is in quotes where the quotes before are odd in number.
+ * After an error blocks may be cut at wrong places; who reads them in order finds the error first. A record that has
+ * not ended after some bytes is not waited for: else one open quote would bring the whole file into memory.
  */
 import { CsvError, type CsvSyntax, RecordScanner } from "./csv-records.js";
 import { findByte } from "./find-byte.js";
@@ -13,7 +13,10 @@ export const BLOCK = 1 << 20;
 /** Bytes of a record, at most, where no one says less: places of fields are numbers of 31 bits. */
 export const MAX_RECORD = 2 ** 31 - 1;
 
-/** Columns that one such block holds enough rows of. Memory of its own for each column of a block is worth it for some rows only. */
+/**
+ * Columns that one such block holds enough rows of. Memory of its own for each column of a block is worth it for some
+ * rows only.
+ */
 const COLUMNS = 1 << 12;
 
 /** A byte order mark is not part of the text. */
@@ -54,7 +57,10 @@ export class BlockCutter {
     return this.#unended;
   }
 
-  /** Takes a piece of the text; answers with a block where it fills one. A block ends with the end of a line, and is the taker's. */
+  /**
+   * Takes a piece of the text; answers with a block where it fills one. A block ends with the end of a line, and is the
+   * taker's.
+   */
   add(piece: Uint8Array): Uint8Array | null {
     this.#append(piece);
     if (this.#used < this.#wanted) return null;

@@ -1,7 +1,7 @@
 /**
- * One column of a block of CSV text: the narrowest type that holds its values and those known from before (csv-types.ts), unless its
- * type was asked for by name, and the values. Frequent types are read in one pass that gives up at the first value of another form;
- * then all values are looked at for their type first, and read second.
+ * One column of a block of CSV text: the narrowest type that holds its values and those known from before
+ * (csv-types.ts), unless its type was asked for by name, and the values. Frequent types are read in one pass that gives
+ * up at the first value of another form; then all values are looked at for their type first, and read second.
  *
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */

@@ -1,4 +1,7 @@
-/** Columns of CSV text of the frequent types, whose values are told and read in one pass. Each answers with null at another form. */
+/**
+ * Columns of CSV text of the frequent types, whose values are told and read in one pass. Each answers with null at
+ * another form.
+ */
 
 import { type Nulls, setInt64 } from "../nulls.js";
 import type { Fields } from "./csv-column.js";
@@ -45,7 +48,9 @@ export function fastIntegers(fields: Fields, nulls: Nulls): FastValues<Int32Arra
   return { kinds: nulls.count === rows ? 0 : INT32, type: CsvType.int32, values };
 }
 
-/** Decimals of so many characters are whole numbers and powers of ten that are exact: their quotient is rounded once. */
+/**
+ * Decimals of so many characters are whole numbers and powers of ten that are exact: their quotient is rounded once.
+ */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i);
 

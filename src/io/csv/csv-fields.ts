@@ -1,6 +1,7 @@
 /**
- * Fields of CSV files out of values in binary form, as bytes: the same text as values.ts makes, without a string for each value. Fields
- * are places in bytes that some of a column's fields share, so that a text that comes again is made once; csv-rows.ts copies them.
+ * Fields of CSV files out of values in binary form, as bytes: the same text as values.ts makes, without a string for
+ * each value. Fields are places in bytes that some of a column's fields share, so that a text that comes again is made
+ * once; csv-rows.ts copies them.
  */
 
 import { WIDEST } from "../text-buffer.js";

@@ -1,6 +1,6 @@
 /**
- * What is known of a CSV file while it is read: its columns, how far it was read, and so where an error is. Cuts its text into blocks
- * of whole records.
+ * What is known of a CSV file while it is read: its columns, how far it was read, and so where an error is. Cuts its
+ * text into blocks of whole records.
  */
 
 import { FileError } from "../errors.js";

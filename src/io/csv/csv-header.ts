@@ -14,7 +14,10 @@ export function checkColumnCount(path: string, count: number): void {
   );
 }
 
-/** Every field named: those without a name as column_3 after their position, with a number behind it where that is taken. */
+/**
+ * Every field named: those without a name as column_3 after their position, with a number behind it where that is
+ * taken.
+ */
 export function columnNames(fields: readonly string[]): string[] {
   const taken = new Set(fields);
   return fields.map((name, i) => name || unusedName(i + 1, taken));
@@ -27,7 +30,10 @@ function unusedName(position: number, taken: Set<string>): string {
   return name;
 }
 
-/** What to tell of a file whose one column seems to hold several, which another character separates; undefined for others. */
+/**
+ * What to tell of a file whose one column seems to hold several, which another character separates; undefined for
+ * others.
+ */
 export function oneColumnNote(names: readonly string[]): string | undefined {
   const [other] = names.length === 1 ? (/[;\t|]/.exec(names[0]) ?? []) : [];
   if (other === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Columns of CSV files while they are written, as data that can travel to another thread: the rows of one chunk. Types whose values
- * become strings first are `made` here; all others become text where they arrive (csv-fields.ts).
+ * Columns of CSV files while they are written, as data that can travel to another thread: the rows of one chunk. Types
+ * whose values become strings first are `made` here; all others become text where they arrive (csv-fields.ts).
  */
 import { type Column, DateUnit, Precision, Type } from "@uwdata/flechette";
 import { alignBits } from "../../arrow/bitmaps.js";

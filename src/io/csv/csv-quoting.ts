@@ -1,4 +1,7 @@
-/** When fields of CSV files are put in quotes, and how. U+0000 is: outside quotes readers take it for a sign of binary data. */
+/**
+ * When fields of CSV files are put in quotes, and how. U+0000 is: outside quotes readers take it for a sign of binary
+ * data.
+ */
 
 import type { TextBuffer } from "../text-buffer.js";
 import { findByte } from "./find-byte.js";

@@ -1,8 +1,9 @@
 /**
  * CSV to Arrow: RFC 4180 in UTF-8, with a header line unless told otherwise. Types are inferred from all values
- * (csv-types.ts) unless they are asked for by name (csv-asked.ts). The text is read once, from start to end, so it may be a
- * pipe; it is cut into blocks of whole records (csv-blocks.ts), which threads read side by side (csv-block-job.ts). Memory is the text
- * plus the result: where the type of a column comes out wider than a block took it for, that column of the block is read again.
+ * (csv-types.ts) unless they are asked for by name (csv-asked.ts). The text is read once, from start to end, so it may
+ * be a pipe; it is cut into blocks of whole records (csv-blocks.ts), which threads read side by side
+ * (csv-block-job.ts). Memory is the text plus the result: where the type of a column comes out wider than a block took
+ * it for, that column of the block is read again.
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import { buffersOf } from "../../host/buffers.js";
@@ -41,8 +42,9 @@ export async function readCsv(source: Source, options: ReadOptions, sizes = SIZE
 const BATCH = 1 << 22; // bytes
 
 /**
- * Reads CSV batch by batch, in two passes: the first finds the types of the columns, which the last value may decide. Memory is that of
- * a batch; other threads, each of which has some blocks, work where they are asked for. The source can be read twice.
+ * Reads CSV batch by batch, in two passes: the first finds the types of the columns, which the last value may decide.
+ * Memory is that of a batch; other threads, each of which has some blocks, work where they are asked for. The source
+ * can be read twice.
  * @throws as readCsv
  */
 export async function* csvBatches(

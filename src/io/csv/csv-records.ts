@@ -1,6 +1,6 @@
 /**
- * The records of CSV text, by RFC 4180, as places of their fields in bytes; nothing is copied. Records end with LF, CRLF or CR,
- * also mixed. All that ends a field is ASCII, so the text may be cut anywhere outside a quoted field.
+ * The records of CSV text, by RFC 4180, as places of their fields in bytes; nothing is copied. Records end with LF,
+ * CRLF or CR, also mixed. All that ends a field is ASCII, so the text may be cut anywhere outside a quoted field.
  */
 
 /** What text is made of besides values: ASCII codes. */
@@ -53,7 +53,8 @@ export class RecordScanner {
   }
 
   /**
-   * Finds the fields of the record at `start`. False when the bytes end before it does; `last`: the text ends with them.
+   * Finds the fields of the record at `start`. False when the bytes end before it does; `last`: the text ends with
+   * them.
    * @throws CsvError
    */
   scan(bytes: Uint8Array, start: number, last: boolean): boolean {

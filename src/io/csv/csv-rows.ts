@@ -1,6 +1,6 @@
 /**
- * Rows of CSV files, put together from their columns' fields (csv-fields.ts): the places of all fields of some rows are found column by
- * column, then copied to where they go column by column, so that every loop is of one type.
+ * Rows of CSV files, put together from their columns' fields (csv-fields.ts): the places of all fields of some rows are
+ * found column by column, then copied to where they go column by column, so that every loop is of one type.
  */
 
 import { TextBuffer } from "../text-buffer.js";
@@ -120,7 +120,10 @@ function copyFields(
   }
 }
 
-/** Fields over this length are copied by a call, which short ones cost more than a loop. Measured on a 2-core x86 server. */
+/**
+ * Fields over this length are copied by a call, which short ones cost more than a loop. Measured on a 2-core x86
+ * server.
+ */
 const LONG = 64;
 
 /** Four bytes at a time; the last four overlap those before. */

@@ -1,14 +1,16 @@
 /**
- * Which Arrow type a CSV column gets: the narrowest one that holds every value of the column as it is written.
- * Integers are int32, else int64; numbers with a point or an exponent float64; true and false are bool; ISO 8601 dates and
- * times are date and timestamp. Whatever would not read back as the same text in meaning stays a string: leading zeros
- * (ZIP codes), a leading "+" (telephone numbers), integers of more than 64 bits or that a float64 beside them would round,
+ * Which Arrow type a CSV column gets: the narrowest one that holds every value of the column as it is written. Integers
+ * are int32, else int64; numbers with a point or an exponent float64; true and false are bool; ISO 8601 dates and times
+ * are date and timestamp. Whatever would not read back as the same text in meaning stays a string: leading zeros (ZIP
+ * codes), a leading "+" (telephone numbers), integers of more than 64 bits or that a float64 beside them would round,
  * numbers that are beyond a float64, dates that are not in the calendar or that nanoseconds beside them do not reach.
  */
 import { asciiText } from "../ascii.js";
 import { daysInMonth, integerOf, isWholeTime, yearOfDay } from "./csv-values.js";
 
-/** Types a CSV column can have. `none`: no value yet. Timestamps: micro- or nanoseconds, without or with a time zone. */
+/**
+ * Types a CSV column can have. `none`: no value yet. Timestamps: micro- or nanoseconds, without or with a time zone.
+ */
 export const CsvType = {
   none: 0,
   bool: 1,
@@ -103,7 +105,10 @@ const WORDS = new Map<string, number>([
 /** First letters of these. */
 const WORD_STARTS = new Set(Array.from("tTfFNI", (letter) => letter.charCodeAt(0)));
 
-/** What the value in bytes `start` to `end` can be, which is not empty. The frequent forms are told apart without a string. */
+/**
+ * What the value in bytes `start` to `end` can be, which is not empty. The frequent forms are told apart without a
+ * string.
+ */
 export function kindOfBytes(bytes: Uint8Array, start: number, end: number): number {
   const first = bytes[start];
   const numeric = isDigit(first) || first === MINUS || first === POINT;
@@ -168,8 +173,8 @@ function kindOfInteger(text: string): number {
 }
 
 /**
- * Whether a float64 stands for the number: it reaches neither infinity nor, unless the number is zero, zero, and
- * leaves the digits before the point, or before the exponent where there is no point, as they are. Those after it are rounded.
+ * Whether a float64 stands for the number: it reaches neither infinity nor, unless the number is zero, zero, and leaves
+ * the digits before the point, or before the exponent where there is no point, as they are. Those after it are rounded.
  */
 export function isFloat(text: string): boolean {
   const value = Number(text);

@@ -13,7 +13,9 @@ export function integerOf(bytes: Uint8Array, start: number, end: number): number
   return negative ? -value : value;
 }
 
-/** Numbers of so many digits are exact, and so are these powers of ten: their quotient is rounded once, which is right. */
+/**
+ * Numbers of so many digits are exact, and so are these powers of ten: their quotient is rounded once, which is right.
+ */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i);
 
@@ -53,7 +55,10 @@ function pair(bytes: Uint8Array, at: number): number {
   return 10 * (bytes[at] - ZERO) + bytes[at + 1] - ZERO;
 }
 
-/** Whether bytes look like a day and a time of whole seconds without a zone, 2024-02-29T12:30:59, the time being one of a day. */
+/**
+ * Whether bytes look like a day and a time of whole seconds without a zone, 2024-02-29T12:30:59, the time being one of
+ * a day.
+ */
 export function isWholeTime(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start !== 19) return false;
   const between = bytes[start + 10];

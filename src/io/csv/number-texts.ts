@@ -1,6 +1,6 @@
 /**
- * Texts of numbers that come again and again: small whole numbers, made once, and floats, of which the last of each hash is kept.
- * The texts are those of values.ts.
+ * Texts of numbers that come again and again: small whole numbers, made once, and floats, of which the last of each
+ * hash is kept. The texts are those of values.ts.
  */
 import { TextBuffer } from "../text-buffer.js";
 import { numberText, shortText } from "../value-texts.js";
@@ -59,7 +59,8 @@ export class FloatTexts {
   }
 
   /**
-   * Makes the texts of `count` floats from byte `at` on, as places in `bytes`, or in `own` as the complements of places.
+   * Makes the texts of `count` floats from byte `at` on, as places in `bytes`, or in `own` as the complements of
+   * places.
    */
   fill(
     view: DataView,

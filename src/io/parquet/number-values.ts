@@ -1,6 +1,7 @@
 /**
- * Numbers for the values of a dictionary, in the order of their first places. Hashes are keyed by a random seed, so that nobody can choose
- * values that crowd; where they do all the same, the values are numbered anew with another one. Numbers do not depend on hashes.
+ * Numbers for the values of a dictionary, in the order of their first places. Hashes are keyed by a random seed, so
+ * that nobody can choose values that crowd; where they do all the same, the values are numbered anew with another one.
+ * Numbers do not depend on hashes.
  */
 import { murmur3 } from "../../engine/hash.js";
 import { type Keying, keyingOf } from "../../engine/hash-seed.js";

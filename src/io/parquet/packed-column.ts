@@ -1,6 +1,7 @@
 /**
- * Columns that io made (columns.ts: one batch each, perhaps a dictionary of one batch) as plain data, for another thread. Types hold
- * functions, which cannot be posted: those of strings and timestamps are told, others the receiver knows.
+ * Columns that io made (columns.ts: one batch each, perhaps a dictionary of one batch) as plain data, for another
+ * thread. Types hold functions, which cannot be posted: those of strings and timestamps are told, others the receiver
+ * knows.
  */
 import {
   type Batch,

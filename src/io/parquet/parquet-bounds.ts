@@ -17,8 +17,8 @@ export function numberBounds(
 }
 
 /**
- * Zeros bound by the sign that is farther out, as the format wants. Values with NaN among them have no bounds: NaN can be none, and
- * readers to whom it is the largest number (DuckDB) would look for it only above those of the others.
+ * Zeros bound by the sign that is farther out, as the format wants. Values with NaN among them have no bounds: NaN can
+ * be none, and readers to whom it is the largest number (DuckDB) would look for it only above those of the others.
  */
 export function floatBounds(
   numbers: Float32Array | Float64Array,

@@ -233,7 +233,10 @@ export class ByteValues implements Values {
   }
 }
 
-/** Values that are looked for before any other: of each place the last one. What is frequent is found without a hash of all its bytes. */
+/**
+ * Values that are looked for before any other: of each place the last one. What is frequent is found without a hash of
+ * all its bytes.
+ */
 const LATELY = 1 << 10;
 
 /** By the length, the first and the last bytes. */

@@ -1,6 +1,6 @@
 /**
- * Column chunks of a Parquet file as they are written: rows of a column as a dictionary page, where that pays, and data pages
- * (version 2), compressed by Snappy where that makes them smaller. Runs on any thread.
+ * Column chunks of a Parquet file as they are written: rows of a column as a dictionary page, where that pays, and data
+ * pages (version 2), compressed by Snappy where that makes them smaller. Runs on any thread.
  */
 import type { ColumnChunk, Encoding, PageHeader, SchemaElement } from "hyparquet";
 import type { ByteWriter } from "hyparquet-writer/src/bytewriter.js";

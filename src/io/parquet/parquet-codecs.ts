@@ -1,7 +1,7 @@
 /**
- * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the format
- * has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy by hysnappy, in
- * WebAssembly, or by hyparquet where a page's content policy refuses that, LZ4 by lz4.ts.
+ * Decompression of Parquet pages: to exactly the length that the page's header names, with every checksum that the
+ * format has. gzip and brotli by Node's zlib where there is one, else by hyparquet-compressors, zstd by zstd.ts, snappy
+ * by hysnappy, in WebAssembly, or by hyparquet where a page's content policy refuses that, LZ4 by lz4.ts.
  */
 import { snappyUncompress } from "hyparquet/src/snappy.js";
 import { gunzip } from "hyparquet-compressors/src/gzip.js";

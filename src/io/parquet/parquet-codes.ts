@@ -1,6 +1,7 @@
 /**
- * Dictionaries of Parquet column chunks as they are written: each different value gets a number in order of its first place, and rows
- * hold numbers, as runs of one value or packed to as many bits as the largest needs (the RLE and bit-packing hybrid).
+ * Dictionaries of Parquet column chunks as they are written: each different value gets a number in order of its first
+ * place, and rows hold numbers, as runs of one value or packed to as many bits as the largest needs (the RLE and
+ * bit-packing hybrid).
  */
 
 import { bitmapBytes } from "../../bitmaps.js";

@@ -1,7 +1,7 @@
 /**
- * Arrow columns filled from the pages of Parquet's column chunks. Everything goes into buffers of the final size at once; no row
- * objects are made, and no object for a value where its encoding is a frequent one. A page's values are put one after the other, then
- * moved apart to where its levels say that rows are not null.
+ * Arrow columns filled from the pages of Parquet's column chunks. Everything goes into buffers of the final size at
+ * once; no row objects are made, and no object for a value where its encoding is a frequent one. A page's values are
+ * put one after the other, then moved apart to where its levels say that rows are not null.
  */
 import { type Column, type DataType, TimeUnit, type TimeUnit_, timestamp } from "@uwdata/flechette";
 import type { DecodedArray, ParquetParsers } from "hyparquet/src/types.js";
@@ -280,8 +280,8 @@ const NANOSECOND_DAYS = 106_751;
 const DAY = 86_400_000_000_000n; // nanoseconds
 
 /**
- * Timestamps of 96 bits, as Impala and Spark write them: nanoseconds of the day, then the day. They reach farther than nanoseconds in 64 bits.
- * Times of some are negative, or of more than a day.
+ * Timestamps of 96 bits, as Impala and Spark write them: nanoseconds of the day, then the day. They reach farther than
+ * nanoseconds in 64 bits. Times of some are negative, or of more than a day.
  */
 class Int96Store extends FixedStore<Int32Array> {
   constructor(

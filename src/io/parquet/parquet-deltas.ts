@@ -1,4 +1,7 @@
-/** Delta-packed numbers of Parquet are checked here before hyparquet decodes them: their parts lie in the page, and are as many as it says. */
+/**
+ * Delta-packed numbers of Parquet are checked here before hyparquet decodes them: their parts lie in the page, and are
+ * as many as it says.
+ */
 import { varint } from "./parquet-runs.js";
 
 /** @throws Error unless the bytes start with `count` delta-packed numbers */

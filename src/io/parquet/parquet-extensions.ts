@@ -1,7 +1,7 @@
 /**
- * Logical types of Parquet that Arrow has no type for, as metadata of Arrow fields: under the keys and names of Arrow's extension types
- * where there are such (arrow.json, geoarrow.wkb), so that other programs know them, too. Joins and the like leave metadata as it is, and
- * a file that is written has the logical types again.
+ * Logical types of Parquet that Arrow has no type for, as metadata of Arrow fields: under the keys and names of Arrow's
+ * extension types where there are such (arrow.json, geoarrow.wkb), so that other programs know them, too. Joins and the
+ * like leave metadata as it is, and a file that is written has the logical types again.
  */
 import { type DataType, Type } from "@uwdata/flechette";
 import type { LogicalType, SchemaElement } from "hyparquet";

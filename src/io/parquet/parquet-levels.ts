@@ -1,7 +1,7 @@
 /**
- * The levels of a leaf in lists and structs: of each entry (a value, or the place of a list or struct that is null or empty) how much of
- * its path is there, and in which list it goes on. After "Dremel: Interactive Analysis of Web-Scale Datasets" (Melnik et al. 2010),
- * section 4. A page's levels are decoded to a byte each.
+ * The levels of a leaf in lists and structs: of each entry (a value, or the place of a list or struct that is null or
+ * empty) how much of its path is there, and in which list it goes on. After "Dremel: Interactive Analysis of Web-Scale
+ * Datasets" (Melnik et al. 2010), section 4. A page's levels are decoded to a byte each.
  */
 import type { PageLevels } from "./parquet-pages.js";
 import { decodeLevels } from "./parquet-runs.js";

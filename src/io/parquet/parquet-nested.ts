@@ -1,6 +1,7 @@
 /**
- * Lists, maps and structs put together from the levels and values of their leaves: offsets and validity are counted from the levels, leaf
- * arrays are taken as they are. No object is made for a value. Costs a pass over the levels of a leaf for each node of the column's tree.
+ * Lists, maps and structs put together from the levels and values of their leaves: offsets and validity are counted
+ * from the levels, leaf arrays are taken as they are. No object is made for a value. Costs a pass over the levels of a
+ * leaf for each node of the column's tree.
  */
 import { type Batch, Column } from "@uwdata/flechette";
 import { withChildren } from "../../arrow/arrow-types.js";
@@ -25,7 +26,8 @@ class Assembler {
   constructor(readonly leaves: ReadonlyMap<number, LeafCollector>) {}
 
   /**
-   * @param element the level of definition from which on an entry is a place for a value: an element of the innermost list, or a row
+   * @param element the level of definition from which on an entry is a place for a value: an element of the innermost
+   * list, or a row
    * @param places how many there are
    */
   batch(node: ColumnNode, element: number, places: number): Batch<unknown> {

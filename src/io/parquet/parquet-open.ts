@@ -1,6 +1,6 @@
 /**
- * A Parquet file as it is opened: its magic bytes are looked at, its footer is read (by hyparquet) and checked as a whole, and the columns
- * to read are chosen. No page is read here. Columns of one name get a number behind it.
+ * A Parquet file as it is opened: its magic bytes are looked at, its footer is read (by hyparquet) and checked as a
+ * whole, and the columns to read are chosen. No page is read here. Columns of one name get a number behind it.
  */
 import { type FileMetaData, parquetMetadataAsync, parquetSchema } from "hyparquet";
 import { FileError, fileErrorFrom } from "../errors.js";
@@ -32,7 +32,10 @@ export interface SelectedColumn {
   readonly node: ColumnNode;
 }
 
-/** Opens a file. @throws FileError for what is none, is cut off or encrypted, and for chosen columns of a kind that is not read */
+/**
+ * Opens a file. @throws FileError for what is none, is cut off or encrypted, and for chosen columns of a kind that is
+ * not read
+ */
 export async function openParquet(source: Source, options: ReadOptions): Promise<ParquetFile> {
   const file = await placed(source, options);
   await checkMagic(file);

@@ -1,6 +1,7 @@
 /**
- * The pages of one column chunk, taken apart: levels, and values in one of three forms. Checked are page lengths, checksums, levels,
- * the runs of codes, the number of values, codes against the dictionary; frequent encodings are decoded here, rare ones by hyparquet.
+ * The pages of one column chunk, taken apart: levels, and values in one of three forms. Checked are page lengths,
+ * checksums, levels, the runs of codes, the number of values, codes against the dictionary; frequent encodings are
+ * decoded here, rare ones by hyparquet.
  */
 import { parquetHeader } from "hyparquet/src/column.js";
 import { convert } from "hyparquet/src/convert.js";
@@ -57,7 +58,10 @@ interface Page {
   readonly bytes: Uint8Array;
 }
 
-/** The pages of a chunk, up to the one that has the last of `entries` entries. @throws Error for pages that are not there */
+/**
+ * The pages of a chunk, up to the one that has the last of `entries` entries. @throws Error for pages that are not
+ * there
+ */
 function* pagesOf(chunk: Uint8Array, entries: number): Generator<Page> {
   const reader = readerOf(chunk);
   for (let entry = 0; entry < entries; ) {
@@ -72,7 +76,10 @@ function* pagesOf(chunk: Uint8Array, entries: number): Generator<Page> {
   }
 }
 
-/** Checks that a chunk's pages have as many entries as the footer says, before memory is taken for them. @throws Error where they have not */
+/**
+ * Checks that a chunk's pages have as many entries as the footer says, before memory is taken for them. @throws Error
+ * where they have not
+ */
 export function checkEntries(chunk: Uint8Array, entries: number): void {
   let found = 0;
   for (const { header } of pagesOf(chunk, entries)) {
@@ -118,8 +125,8 @@ function checkCrc({ crc }: PageHeader, page: Uint8Array): void {
 }
 
 /**
- * Before anything is allocated for the values. A few bytes may be any number of values: one run of them. `left`: the entries that no page
- * before had.
+ * Before anything is allocated for the values. A few bytes may be any number of values: one run of them. `left`: the
+ * entries that no page before had.
  */
 function checkCount(count: number, left: number): void {
   if (!(count >= 0)) throw new Error("a page has no number of values");
@@ -293,8 +300,9 @@ function readerOf(bytes: Uint8Array): { view: DataView; offset: number } {
 }
 
 /**
- * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's decoder for INT32
- * keeps 32. Its decoder for INT64 reads the same bytes, and all of them; the low 32 bits are the same modulo 2^32.
+ * DuckDB starts delta-packed pages of unsigned 32-bit integers with a number of up to 33 bits, of which hyparquet's
+ * decoder for INT32 keeps 32. Its decoder for INT64 reads the same bytes, and all of them; the low 32 bits are the same
+ * modulo 2^32.
  */
 function deltaNumbers(bytes: Uint8Array, type: string, count: number): DecodedArray {
   if (type !== "INT32" && type !== "INT64")

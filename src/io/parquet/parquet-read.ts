@@ -1,7 +1,8 @@
 /**
- * Parquet to Arrow, column by column, so that only one column's pages are in memory besides the result: of a file that parquet-open.ts
- * opened, column chunks are brought from where they lie and decoded (parquet-column-reader.ts), here or on other threads. Types keep their
- * units, widths and signs; strings that the file keeps in dictionaries become Arrow dictionary columns, lists, maps and structs Arrow's.
+ * Parquet to Arrow, column by column, so that only one column's pages are in memory besides the result: of a file that
+ * parquet-open.ts opened, column chunks are brought from where they lie and decoded (parquet-column-reader.ts), here or
+ * on other threads. Types keep their units, widths and signs; strings that the file keeps in dictionaries become Arrow
+ * dictionary columns, lists, maps and structs Arrow's.
  */
 import { Column, type DataType, Endianness, field, Table, TimeUnit, Type, Version } from "@uwdata/flechette";
 import type { ColumnChunk } from "hyparquet";
@@ -34,7 +35,10 @@ import { arrowTypeOf, type ColumnNode, extensionOf, type LeafNode, leavesOf } fr
 
 bringBrotli(decompressBrotli);
 
-/** Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how long workers take to start. */
+/**
+ * Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how
+ * long workers take to start.
+ */
 const SHARED_VALUES = 1 << 21;
 /** Bytes of such a file, at least: what a small one says of its rows may be wrong. */
 const SHARED_BYTES = 1 << 19;
@@ -51,8 +55,8 @@ export async function readParquet(source: Source, options: ReadOptions): Promise
 }
 
 /**
- * Reads a Parquet file row group by row group. Text comes as it is, never as a dictionary: every group has another one. Without a number
- * of threads the calling one works alone: who reads so is short of memory.
+ * Reads a Parquet file row group by row group. Text comes as it is, never as a dictionary: every group has another one.
+ * Without a number of threads the calling one works alone: who reads so is short of memory.
  * @throws as readParquet
  */
 export async function* parquetBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
@@ -83,8 +87,8 @@ function checkRows({ name }: PlacedSource, rows: bigint): void {
 }
 
 /**
- * Leaves with timestamps of 96 bits that nanoseconds in 64 bits do not reach: all batches of a file have them in one unit. Their columns
- * are read for this once more.
+ * Leaves with timestamps of 96 bits that nanoseconds in 64 bits do not reach: all batches of a file have them in one
+ * unit. Their columns are read for this once more.
  */
 async function farTimes(
   file: ParquetFile,
@@ -180,7 +184,10 @@ const TASKS: TaskKind<PackedChunks, PackedResult> = {
   errors: { FILE: FileError },
 };
 
-/** Reads a column. On another thread all its bytes are in memory at once; here those of flat columns come row group by row group. */
+/**
+ * Reads a column. On another thread all its bytes are in memory at once; here those of flat columns come row group by
+ * row group.
+ */
 function columnJob(
   { node }: SelectedColumn,
   { of: { file, metadata }, groups: all, dictionaries, microseconds = new Set() }: Groups,
@@ -236,8 +243,8 @@ interface ChunkRange extends Omit<ChunkBytes, "bytes"> {
 }
 
 /**
- * parquet-mr before 1.2.9 left the header of a dictionary out of a chunk's size (PARQUET-816): these bytes more are no less than it may be.
- * Nothing is read behind the last page.
+ * parquet-mr before 1.2.9 left the header of a dictionary out of a chunk's size (PARQUET-816): these bytes more are no
+ * less than it may be. Nothing is read behind the last page.
  */
 const HEADER_BYTES = 100;
 const OLD_WRITER = /^parquet-mr(?: version (?:0|1\.[01]|1\.2\.[0-8])\b.*)?$/;

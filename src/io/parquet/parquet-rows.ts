@@ -1,6 +1,7 @@
 /**
- * Rows of Arrow columns on their way into a Parquet file, so far as the calling thread prepares them: chunks of frequent types go on as
- * they are, codes of Arrow dictionaries are numbered anew, values of rare types are converted one by one.
+ * Rows of Arrow columns on their way into a Parquet file, so far as the calling thread prepares them: chunks of
+ * frequent types go on as they are, codes of Arrow dictionaries are numbered anew, values of rare types are converted
+ * one by one.
  */
 import type { Column } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
@@ -38,13 +39,18 @@ export interface StoredRows {
   readonly coded: Coded | null | "later";
 }
 
-/** An Arrow dictionary: its values that are not null, and which of them each code means, of equal ones the first; -1: none. */
+/**
+ * An Arrow dictionary: its values that are not null, and which of them each code means, of equal ones the first; -1:
+ * none.
+ */
 interface Entries {
   readonly values: Values;
   readonly places: Int32Array;
 }
 
-/** The rows of one column, of one row group after the other. Each group's are in use until the next one's are asked for. */
+/**
+ * The rows of one column, of one row group after the other. Each group's are in use until the next one's are asked for.
+ */
 export class RowSource {
   readonly #values: Values;
   readonly #numbering = new Numbering();
@@ -112,7 +118,9 @@ function lookUp(codes: Codes, places: Int32Array, into: Int32Array, count: numbe
   for (let row = 0; row < count; row++) into[row] = places[codes[row]];
 }
 
-/** The places of rows that are not null, end to end, and a bit for each of these rows. Answers with how many they are. */
+/**
+ * The places of rows that are not null, end to end, and a bit for each of these rows. Answers with how many they are.
+ */
 function lookUpValid(
   { length, validity }: DictionaryChunk,
   codes: Codes,

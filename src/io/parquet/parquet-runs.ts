@@ -1,7 +1,7 @@
 /**
- * The RLE and bit-packing hybrid of Parquet: levels, dictionary codes and booleans are runs of one value, or groups of eight values
- * with as many bits each as the largest needs. Every run is checked as it is decoded: it lies in the bytes, and all runs together hold
- * as many values as the page says, except for the filling of a bit-packed run.
+ * The RLE and bit-packing hybrid of Parquet: levels, dictionary codes and booleans are runs of one value, or groups of
+ * eight values with as many bits each as the largest needs. Every run is checked as it is decoded: it lies in the
+ * bytes, and all runs together hold as many values as the page says, except for the filling of a bit-packed run.
  */
 import { countSet } from "../../bitmaps.js";
 
@@ -53,7 +53,10 @@ function walkRuns(bytes: Uint8Array, start: number, width: number, count: number
   return { start: last, end: at };
 }
 
-/** Levels fill their bytes. DuckDB 1.3 writes the last run twice. @throws Error where there is something else behind them */
+/**
+ * Levels fill their bytes. DuckDB 1.3 writes the last run twice. @throws Error where there is something else behind
+ * them
+ */
 function checkEnd(levels: Uint8Array, { start, end }: Run): void {
   const rest = levels.length - end;
   if (rest <= 0) return;

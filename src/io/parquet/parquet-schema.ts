@@ -1,6 +1,7 @@
 /**
- * The columns of a Parquet file as trees: leaves, which the file stores, in structs, lists and maps. After the page LogicalTypes of the
- * format, with its rules for the lists and maps of older writers. Trees are plain data, which can be posted to threads.
+ * The columns of a Parquet file as trees: leaves, which the file stores, in structs, lists and maps. After the page
+ * LogicalTypes of the format, with its rules for the lists and maps of older writers. Trees are plain data, which can
+ * be posted to threads.
  */
 import { type DataType, field, list, map, struct } from "@uwdata/flechette";
 import type { SchemaElement, SchemaTree } from "hyparquet";

@@ -1,6 +1,7 @@
 /**
- * Lists, maps and structs taken apart on their way into a Parquet file: for each leaf its values, nulls left out, and the levels of its
- * entries, as parquet-levels.ts describes them. The other direction of parquet-nested.ts. No object is made for a value.
+ * Lists, maps and structs taken apart on their way into a Parquet file: for each leaf its values, nulls left out, and
+ * the levels of its entries, as parquet-levels.ts describes them. The other direction of parquet-nested.ts. No object
+ * is made for a value.
  */
 import { Type } from "@uwdata/flechette";
 import type { Chunk } from "../../arrow/chunk.js";

@@ -1,7 +1,7 @@
 /**
- * Byte strings of Parquet columns. Each string that the file stores is an entry: its bytes go to the end of one buffer, and what is
- * kept of a row is the entry's number. Where the file holds dictionaries, the entries are theirs, and the column becomes an Arrow
- * dictionary column; where it does not, they are the column's own values in order.
+ * Byte strings of Parquet columns. Each string that the file stores is an entry: its bytes go to the end of one buffer,
+ * and what is kept of a row is the entry's number. Where the file holds dictionaries, the entries are theirs, and the
+ * column becomes an Arrow dictionary column; where it does not, they are the column's own values in order.
  */
 import { type Column, type DataType, Type } from "@uwdata/flechette";
 import { asciiText, hexText } from "../ascii.js";

@@ -103,7 +103,9 @@ const STORED_IN: Readonly<Record<string, readonly string[]>> = {
   TIMESTAMP_MICROS: ["INT64"],
 };
 
-/** Whether a column's converted type goes with how it is stored, and has what it needs; also of columns with children. */
+/**
+ * Whether a column's converted type goes with how it is stored, and has what it needs; also of columns with children.
+ */
 export function isStoredRight({ type, converted_type: converted, precision }: SchemaElement): boolean {
   const storedIn = type === undefined || converted === undefined ? undefined : STORED_IN[converted];
   if (storedIn === undefined) return true;
@@ -333,7 +335,10 @@ export function conversionOf(type: DataType, element: SchemaElement): (value: un
   }
 }
 
-/** A stored integer. @param what the value is to become, in words @throws ValidationError where it is beyond the bits of the column */
+/**
+ * A stored integer. @param what the value is to become, in words @throws ValidationError where it is beyond the bits of
+ * the column
+ */
 function within<T extends number | bigint>(
   stored: T,
   { name, type, type_length: length = 4 }: SchemaElement,

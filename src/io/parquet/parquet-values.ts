@@ -1,6 +1,7 @@
 /**
- * Values on their way into a Parquet file: those of some rows of a column, nulls left out, in the form in which the file stores them,
- * without an object for each where the Arrow type is a frequent one. Values of a chunk without nulls stay where the chunk has them.
+ * Values on their way into a Parquet file: those of some rows of a column, nulls left out, in the form in which the
+ * file stores them, without an object for each where the Arrow type is a frequent one. Values of a chunk without nulls
+ * stay where the chunk has them.
  */
 import type { SchemaElement } from "hyparquet";
 import type { Chunk } from "../../arrow/chunk.js";
@@ -34,11 +35,16 @@ export interface Values {
   add(value: unknown): void;
   /** Bytes that a value takes in the encoding PLAIN. */
   sizeOf(value: number): number;
-  /** Writes the values from `from` up to `to`, or those that `of` numbers from there to there, in the encoding PLAIN. */
+  /**
+   * Writes the values from `from` up to `to`, or those that `of` numbers from there to there, in the encoding PLAIN.
+   */
   write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void;
   /** Of the values from `from` up to `to`, or of those that `of` numbers from there to there. */
   bounds(from: number, to: number, of: Int32Array | null): Bounds;
-  /** Gives each value a number in order of its first place. Answers with how many there are; TOO_MANY, or CROWDED: see `numberValues`. */
+  /**
+   * Gives each value a number in order of its first place. Answers with how many there are; TOO_MANY, or CROWDED: see
+   * `numberValues`.
+   */
   number(into: HashedNumbers): number;
   /** The first `count` values, or those that the first `count` elements of `of` number, in memory of their own. */
   packed(count: number, of: Int32Array | null): PackedValues;

@@ -1,7 +1,7 @@
 /**
- * Arrow to Parquet: row group by row group, one data page a column and group where it has a dictionary, compressed by Snappy, all
- * columns nullable. Row groups of large tables are encoded by several threads; the file is the same. Page headers and the footer are
- * written by the package hyparquet-writer.
+ * Arrow to Parquet: row group by row group, one data page a column and group where it has a dictionary, compressed by
+ * Snappy, all columns nullable. Row groups of large tables are encoded by several threads; the file is the same. Page
+ * headers and the footer are written by the package hyparquet-writer.
  */
 import type { Column, Field, Table } from "@uwdata/flechette";
 import type { ColumnChunk, FileMetaData } from "hyparquet";
@@ -32,7 +32,10 @@ const GROUP_BYTES = 1 << 28;
 /** How a Parquet file begins and ends: PAR1. */
 const MAGIC = 0x31524150;
 
-/** Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how long workers take to start. */
+/**
+ * Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how
+ * long workers take to start.
+ */
 const SHARED_VALUES = 1 << 21;
 
 const TASKS: TaskKind<PackedGroup, EncodedGroup> = {
@@ -41,7 +44,10 @@ const TASKS: TaskKind<PackedGroup, EncodedGroup> = {
   errors: { FILE: FileError },
 };
 
-/** A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like of */
+/**
+ * A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like
+ * of
+ */
 export function parquetBlocks(table: Table, options: TransferOptions): AsyncGenerator<Uint8Array> {
   const { onProgress, signal } = options;
   const isLarge = table.numRows * table.numCols >= SHARED_VALUES;
@@ -53,8 +59,8 @@ export function parquetBlocks(table: Table, options: TransferOptions): AsyncGene
 }
 
 /**
- * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them. Without a number of threads
- * the calling one works alone: such tables come from where memory is short.
+ * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them. Without a
+ * number of threads the calling one works alone: such tables come from where memory is short.
  * @throws as parquetBlocks
  */
 export async function* parquetOfBatches(
@@ -127,7 +133,8 @@ class FileWriter {
         const views: ArrayBufferView[] = [];
         const columns = this.#columns.flatMap((source, i) => {
           const parts = partsOf(sources[i], start, end);
-          // several were put together in memory of their own, and so were leaves that were taken out of lists and structs
+          // several were put together in memory of their own, and so were leaves that were taken out of lists and
+          // structs
           const isFresh = parts.length > 1 || source.isNested;
           return leaves(source, i, parts).map((leaf) => packedLeaf(leaf, isFresh, views));
         });

@@ -1,6 +1,6 @@
 /**
- * Snappy compression of Parquet pages: the same bytes as by hyparquet-writer's snappyCompress, after snappyjs and the reference
- * implementation, in less time: words in place of bytes, and one buffer that is used again and again.
+ * Snappy compression of Parquet pages: the same bytes as by hyparquet-writer's snappyCompress, after snappyjs and the
+ * reference implementation, in less time: words in place of bytes, and one buffer that is used again and again.
  */
 
 const MAX_TABLE_BITS = 14;

@@ -1,6 +1,6 @@
 /**
- * What an aggregate gives for every group, as a chunk of the answer's type. ../aggregates.ts says which types go in and come
- * out; `checkAggregated` refuses the others before anything is grouped.
+ * What an aggregate gives for every group, as a chunk of the answer's type. ../aggregates.ts says which types go in and
+ * come out; `checkAggregated` refuses the others before anything is grouped.
  */
 import { batchType, type DataType, decimal, type Field, float64, int64, list, Type } from "@uwdata/flechette";
 import { typeName, valueType } from "../../arrow/arrow-types.js";

@@ -1,6 +1,7 @@
 /**
- * Which aggregates a device computes (engine/reductions.ts), and of which type their answers are. The others are the host's: those that
- * its engine does not take; of values that are not added up or compared as they are; of values in order.
+ * Which aggregates a device computes (engine/reductions.ts), and of which type their answers are. The others are the
+ * host's: those that its engine does not take; of values that are not added up or compared as they are; of values in
+ * order.
  */
 import { type DataType, type Field, field, float64, int64, Type } from "@uwdata/flechette";
 import { typeName } from "../../arrow/arrow-types.js";
@@ -41,7 +42,10 @@ export function namesOf(source: GroupedSource, aggregates: readonly NamedAggrega
   return [...new Set(names)].join("; ");
 }
 
-/** What the device is asked for, but for the column; undefined for what the host alone can answer. @param type none for rows */
+/**
+ * What the device is asked for, but for the column; undefined for what the host alone can answer. @param type none for
+ * rows
+ */
 function kindOf({ name }: Aggregate, type: DataType | undefined): ReductionKind | undefined {
   if (type === undefined) return name === "count" ? { kind: "count" } : undefined;
   const form = formOf(type);

@@ -1,6 +1,6 @@
 /**
- * The rows of a table numbered by group: the engine gives equal rows one number, and the host renumbers the groups in the
- * order of their first rows, so that results do not depend on the engine.
+ * The rows of a table numbered by group: the engine gives equal rows one number, and the host renumbers the groups in
+ * the order of their first rows, so that results do not depend on the engine.
  */
 import type { Device } from "../../device.js";
 import type { GroupCall } from "../../engine/row-groups.js";

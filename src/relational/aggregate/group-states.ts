@@ -1,6 +1,6 @@
 /**
- * The groups of one table or of several, as far as they were read: their keys, and for every aggregated column the states that its
- * aggregates need. Groups are in the order of their first rows.
+ * The groups of one table or of several, as far as they were read: their keys, and for every aggregated column the
+ * states that its aggregates need. Groups are in the order of their first rows.
  */
 import { field } from "@uwdata/flechette";
 import type { BatchClass } from "../../arrow/chunk.js";
@@ -114,7 +114,10 @@ export class GroupStates {
     return new GroupStates(groups, keys, grouped.firsts, counted.rowCounts, made);
   }
 
-  /** The groups of several tables, in the order of the tables. @throws ValidationError when their columns have other types */
+  /**
+   * The groups of several tables, in the order of the tables. @throws ValidationError when their columns have other
+   * types
+   */
   static async merge(
     all: readonly GroupStates[],
     group: Grouper,

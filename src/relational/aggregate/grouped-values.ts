@@ -1,6 +1,6 @@
 /**
- * A column's values beside the groups of its rows. Nulls are taken out of their groups once: their rows get the number behind
- * the last group, so that loops over values look at no validity.
+ * A column's values beside the groups of its rows. Nulls are taken out of their groups once: their rows get the number
+ * behind the last group, so that loops over values look at no validity.
  */
 
 import { lookUpValidity } from "../../arrow/bitmaps.js";

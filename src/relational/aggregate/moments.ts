@@ -1,17 +1,20 @@
 /**
- * Counts, means and sums of squared distances from the mean, by group: variances and standard deviations come from them. Two passes
- * over the values, the second with Björck's correction; groups of several tables by Chan, Golub and LeVeque, "Updating Formulae
- * and a Pairwise Algorithm for Computing Sample Variances" (1979).
+ * Counts, means and sums of squared distances from the mean, by group: variances and standard deviations come from
+ * them. Two passes over the values, the second with Björck's correction; groups of several tables by Chan, Golub and
+ * LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances" (1979).
  *
- * Nothing is lost of values that are close together and far from 0: a mean is kept as a sum of several numbers, and integers that float64
- * does not hold are taken as exact distances from one of their group.
+ * Nothing is lost of values that are close together and far from 0: a mean is kept as a sum of several numbers, and
+ * integers that float64 does not hold are taken as exact distances from one of their group.
  */
 import { FloatSums, type Integers, meansOf } from "./sums.js";
 
 export class Moments {
   private constructor(
     readonly counts: Float64Array,
-    /** Means are sums of one number of each of these, of which the greatest come first. All tables of a column have as many. */
+    /**
+     * Means are sums of one number of each of these, of which the greatest come first. All tables of a column have as
+     * many.
+     */
     readonly means: readonly Float64Array[],
     /** Sums of squared distances from the mean. */
     readonly squares: Float64Array,
@@ -88,7 +91,10 @@ export class Moments {
     }
   }
 
-  /** Variances: of samples with one degree of freedom less. NaN where there are too few values. @param unit what values are divided by */
+  /**
+   * Variances: of samples with one degree of freedom less. NaN where there are too few values. @param unit what values
+   * are divided by
+   */
   variances(population: boolean, unit: number): Float64Array {
     const { counts, squares } = this;
     return squares.map((sum, group) => {
@@ -99,10 +105,11 @@ export class Moments {
 }
 
 /**
- * Distances of integers from some value of their group, each rounded once. Of that value there is a number for each of its words.
+ * Distances of integers from some value of their group, each rounded once. Of that value there is a number for each of
+ * its words.
  *
- * A word counts × 2^(32 k). Differences of one word of two values are exact, and added from the upper words on they only round where
- * nothing cancels out any more.
+ * A word counts × 2^(32 k). Differences of one word of two values are exact, and added from the upper words on they
+ * only round where nothing cancels out any more.
  */
 function distancesOf(
   { data, width, signed }: Integers,

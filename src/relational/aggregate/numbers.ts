@@ -1,4 +1,6 @@
-/** Values of columns in the forms that the loops of aggregates take: integers as words, floats, numbers, ordered values. */
+/**
+ * Values of columns in the forms that the loops of aggregates take: integers as words, floats, numbers, ordered values.
+ */
 import { type DataType, type DecimalType, Type } from "@uwdata/flechette";
 import { valueType } from "../../arrow/arrow-types.js";
 import type { KeyColumn } from "../../engine/rows.js";

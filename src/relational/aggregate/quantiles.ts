@@ -26,8 +26,8 @@ export function sortGroups(values: ArrayLike<number>, groupOf: Uint32Array, grou
 }
 
 /**
- * The value at a part of the way through a group's, interpolated between the two that are nearest: DuckDB's `quantile_cont`, type 7
- * of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996). The group has values.
+ * The value at a part of the way through a group's, interpolated between the two that are nearest: DuckDB's
+ * `quantile_cont`, type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996). The group has values.
  */
 export function quantileOf({ values, starts }: SortedGroups, group: number, part: number): number {
   const start = starts[group];

@@ -1,6 +1,7 @@
 /**
- * A HyperLogLog for every group: registers that were raised, as a list. So a group takes memory for as many registers as it has different
- * values, 4,096 at most, and lists of several tables merge to that of one with all their rows, in any order.
+ * A HyperLogLog for every group: registers that were raised, as a list. So a group takes memory for as many registers
+ * as it has different values, 4,096 at most, and lists of several tables merge to that of one with all their rows, in
+ * any order.
  */
 import { CodedBytes } from "../../engine/coded-bytes.js";
 import { murmur3 } from "../../engine/hash.js";
@@ -10,7 +11,9 @@ import type { KeyColumn } from "../../engine/rows.js";
 import { mostRank } from "../../engine/sketch-format.js";
 import { estimateOf } from "../../sketches/estimate.js";
 
-/** 4,096 registers a group: estimates have a relative standard error of 1.6 % (standardError of sketches/estimate.ts). */
+/**
+ * 4,096 registers a group: estimates have a relative standard error of 1.6 % (standardError of sketches/estimate.ts).
+ */
 const PRECISION = 12;
 const REGISTERS = 2 ** PRECISION;
 /** Ranks of a register in one number with the register's own: 33 at most. */
@@ -58,7 +61,10 @@ export class Registers {
     return new Registers(groups, entries);
   }
 
-  /** @param groupOf per group of the parts, one part after the other: its new number; `groups` for those that are left out */
+  /**
+   * @param groupOf per group of the parts, one part after the other: its new number; `groups` for those that are left
+   * out
+   */
   static merge(parts: readonly Registers[], groupOf: Uint32Array, groups: number): Registers {
     const merged = new Float64Array(parts.reduce((sum, part) => sum + part.entries.length, 0));
     let [count, base] = [0, 0];

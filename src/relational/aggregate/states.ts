@@ -1,10 +1,10 @@
 /**
- * What is kept of a column's values by group, until aggregates are made of it. Of the groups of several tables the states are
- * merged, which takes no value twice: so batches are added up to what their table would have given. Several aggregates of
- * a column share its states: a sum and a mean add it up once.
+ * What is kept of a column's values by group, until aggregates are made of it. Of the groups of several tables the
+ * states are merged, which takes no value twice: so batches are added up to what their table would have given. Several
+ * aggregates of a column share its states: a sum and a mean add it up once.
  *
- * Engines count and add up (host/group-tasks.ts) and find different values; the rest is done on the calling thread, over the group
- * numbers of the rows.
+ * Engines count and add up (host/group-tasks.ts) and find different values; the rest is done on the calling thread,
+ * over the group numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";

@@ -1,7 +1,7 @@
 /**
- * Sums by group: of integers exactly at any width, of floats compensated. Engines add values up (host/group-tasks.ts), in one pass for
- * each 32-bit word of them; sums of several tables are merged here. Rows whose value is null have the number of an extra group behind
- * the last one, so that no loop looks at validity.
+ * Sums by group: of integers exactly at any width, of floats compensated. Engines add values up (host/group-tasks.ts),
+ * in one pass for each 32-bit word of them; sums of several tables are merged here. Rows whose value is null have the
+ * number of an extra group behind the last one, so that no loop looks at validity.
  */
 import { addWords, type GroupTask, mergeFloats, runTask } from "../../host/group-tasks.js";
 
@@ -16,8 +16,8 @@ export interface Integers {
 }
 
 /**
- * Exact sums: that of group g is the sum of `parts[k][g]` × 2^(32 k). A part that grows too large for exact doubles hands
- * its upper bits to the next one.
+ * Exact sums: that of group g is the sum of `parts[k][g]` × 2^(32 k). A part that grows too large for exact doubles
+ * hands its upper bits to the next one.
  */
 export class IntegerSums {
   readonly #parts: Float64Array[] = [];

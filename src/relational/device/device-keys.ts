@@ -1,6 +1,6 @@
 /**
- * What operators on a device take from columns: uploaded where they are the host's, and as keys where their bits are equal exactly when
- * their values are.
+ * What operators on a device take from columns: uploaded where they are the host's, and as keys where their bits are
+ * equal exactly when their values are.
  */
 
 import type { SourceColumn } from "../../arrow/columns.js";
@@ -57,7 +57,10 @@ export async function deviceKey(key: SourceColumn, rows: number, uploads: Upload
   return own ?? codes ?? encodeOwnKeys([await toHost(key)], rows).columns[0];
 }
 
-/** A side's key columns in the forms that both sides were given: on the device where they are in that form, else encoded on the host. */
+/**
+ * A side's key columns in the forms that both sides were given: on the device where they are in that form, else encoded
+ * on the host.
+ */
 export async function deviceSide(
   columns: readonly SourceColumn[],
   forms: readonly KeyForm[],

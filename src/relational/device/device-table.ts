@@ -1,6 +1,6 @@
 /**
- * Tables on a device: Arrow columns in the memory of an engine, where operators take them from and leave them. A table is uploaded once,
- * and only what is asked for comes back.
+ * Tables on a device: Arrow columns in the memory of an engine, where operators take them from and leave them. A table
+ * is uploaded once, and only what is asked for comes back.
  *
  * | at a glance | |
  * |---|---|
@@ -42,8 +42,8 @@ export type PlacedTable<P extends Placement, Row extends TypeMap = TypeMap> = P 
     : TableOf<Row>;
 
 /**
- * An Arrow table in the memory of a device. Operators of warpmap/relational take it in place of an Arrow table, and answer one with
- * `output: "device"`. Free it with `destroy()` or `using`.
+ * An Arrow table in the memory of a device. Operators of warpmap/relational take it in place of an Arrow table, and
+ * answer one with `output: "device"`. Free it with `destroy()` or `using`.
  * @example
  * const device = await openDevice();
  * const flights = await device.uploadTable({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });

@@ -1,6 +1,7 @@
 /**
- * Dictionary columns of strings as keys on a device: their codes, which stay where they are. Codes of a column whose dictionary has a value twice, and
- * those of a join's other side, become those of equal values by a look-up on the device.
+ * Dictionary columns of strings as keys on a device: their codes, which stay where they are. Codes of a column whose
+ * dictionary has a value twice, and those of a join's other side, become those of equal values by a look-up on the
+ * device.
  *
  * Values are compared on the host, once a dictionary; long dictionaries, and those with nulls, are left to others.
  */
@@ -13,7 +14,10 @@ import { encodeBytes } from "../keys/encode-bytes.js";
 import type { TableColumn } from "./column-transport.js";
 import type { DeviceKeyColumn } from "./device-keys.js";
 
-/** Values of a dictionary at most, and rows for each of them unless they are few: comparing more takes longer than encoding the rows. */
+/**
+ * Values of a dictionary at most, and rows for each of them unless they are few: comparing more takes longer than
+ * encoding the rows.
+ */
 const MOST_VALUES = 2 ** 17;
 const FEW_VALUES = 1024;
 const ROWS_PER_VALUE = 8;

@@ -1,7 +1,8 @@
 /**
- * Group-bys on a device: rows are grouped and columns reduced there, and the answer stays there. Columns of the host are uploaded, those
- * alone that are needed. Keys that the device cannot compare as they are (floats, dictionaries) are encoded on the host. Aggregates that
- * the device does not compute are left to the host, with the groups' numbers of the rows.
+ * Group-bys on a device: rows are grouped and columns reduced there, and the answer stays there. Columns of the host
+ * are uploaded, those alone that are needed. Keys that the device cannot compare as they are (floats, dictionaries) are
+ * encoded on the host. Aggregates that the device does not compute are left to the host, with the groups' numbers of
+ * the rows.
  */
 import type { Device } from "../../device.js";
 import type { Words } from "../../engine/device-columns.js";
@@ -35,7 +36,10 @@ export interface DeviceGroups {
   } | null;
 }
 
-/** Groups on a device; for keys that `whyGroupedOnHost` has nothing against. The caller ends the last stage, and tells the plan. */
+/**
+ * Groups on a device; for keys that `whyGroupedOnHost` has nothing against. The caller ends the last stage, and tells
+ * the plan.
+ */
 export async function groupOnDevice(
   device: Device,
   reducer: ColumnReducer,

@@ -49,13 +49,14 @@ export interface DropDuplicatesOptions extends Omit<DistinctOptions, "memory"> {
 }
 
 /**
- * Leaves out the rows of a table that equal an earlier one, and returns a flechette table with all columns, in the table's
- * order. The engine finds equal rows. Memory besides the answer: what the engine takes for the groups, and 4 bytes for each row that
- * stays. Of an iterable or async iterable of tables or record batches the rows are those of one table with all
- * their rows, in memory proportional to those that are kept; with `memory` it is bounded, and rows come in any order, of equal ones
- * still the first.
+ * Leaves out the rows of a table that equal an earlier one, and returns a flechette table with all columns, in the
+ * table's order. The engine finds equal rows. Memory besides the answer: what the engine takes for the groups, and 4
+ * bytes for each row that stays. Of an iterable or async iterable of tables or record batches the rows are those of one
+ * table with all their rows, in memory proportional to those that are kept; with `memory` it is bounded, and rows come
+ * in any order, of equal ones still the first.
  *
- * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one. Their columns stay there.
+ * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one. Their columns
+ * stay there.
  *
  * @throws ValidationError for wrong options, unknown columns, and columns that cannot be compared
  * @example

@@ -1,6 +1,6 @@
 /**
- * The answer of a group-by on a device. What the device has computed stays there until it is asked for; aggregates that it has left are
- * computed on the host, over the groups' numbers of the rows, and put beside the others.
+ * The answer of a group-by on a device. What the device has computed stays there until it is asked for; aggregates that
+ * it has left are computed on the host, over the groups' numbers of the rows, and put beside the others.
  */
 import type { Table } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";
@@ -66,7 +66,10 @@ async function aggregatesLeft(
   return states.outputs(left.aggregates);
 }
 
-/** The columns of a table on the device, which is freed: columns of one table are made together, since they share dictionaries. */
+/**
+ * The columns of a table on the device, which is freed: columns of one table are made together, since they share
+ * dictionaries.
+ */
 async function hostOutputs(table: DeviceTable): Promise<OutputColumn[]> {
   try {
     const brought = await Promise.all(table.source.columns.map(toHost));

@@ -1,4 +1,7 @@
-/** The relational group-by: tables in, one row for each group of equal keys out; of one table, or of batches (grouping.ts does both). */
+/**
+ * The relational group-by: tables in, one row for each group of equal keys out; of one table, or of batches
+ * (grouping.ts does both).
+ */
 import type { Table } from "@uwdata/flechette";
 import { whileAttached } from "../../arrow/attached.js";
 import { eachBatch } from "../../arrow/batch-reader.js";
@@ -34,26 +37,28 @@ const loadLarge = lazily(() => import("./group-large.js"));
 /**
  * Groups the rows of a table by equal keys, and returns a flechette table with one row a group.
  *
- * Columns: the keys as they are in the group's first row, in the order of `by`; then the aggregates. The functions that make
- * aggregates say which types they take and give. Groups come in the order of their first rows. Nulls form a group of their own;
- * −0 is equal to +0, NaN to NaN.
+ * Columns: the keys as they are in the group's first row, in the order of `by`; then the aggregates. The functions that
+ * make aggregates say which types they take and give. Groups come in the order of their first rows. Nulls form a group
+ * of their own; −0 is equal to +0, NaN to NaN.
  *
  * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one.
  *
- * The engine numbers the groups. A GPU also aggregates what can be exact there: not sums and means of floats and decimals, variances,
- * medians, quantiles, countDistinct, least and greatest strings, nor dictionaries but for first and last. These, and on the cpu engine
- * all, the host computes over the same groups, in one pass over each column for each kind of them; `onPlan` says which. The answer
- * is the same. Memory besides the answer: what the engine takes for the groups; where the host aggregates 4 bytes a row and 12 a group,
- * 4 bytes a row for each aggregated column with nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
+ * The engine numbers the groups. A GPU also aggregates what can be exact there: not sums and means of floats and
+ * decimals, variances, medians, quantiles, countDistinct, least and greatest strings, nor dictionaries but for first
+ * and last. These, and on the cpu engine all, the host computes over the same groups, in one pass over each column for
+ * each kind of them; `onPlan` says which. The answer is the same. Memory besides the answer: what the engine takes for
+ * the groups; where the host aggregates 4 bytes a row and 12 a group, 4 bytes a row for each aggregated column with
+ * nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
  *
- * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows, of a join that is not
- * awaited those of its rows, which then come batch by batch with only the columns that the groups need; a
- * {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to temporary files: then
- * groups come in any order.
+ * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows,
+ * of a join that is not awaited those of its rows, which then come batch by batch with only the columns that the groups
+ * need; a {@link GroupBy} adds them up one after the other. With `memory`, groups that do not fit are partitioned to
+ * temporary files: then groups come in any order.
  *
  * It begins when it is awaited, or when `batches` is called.
  *
- * @throws ValidationError for wrong options, unknown columns, names that clash, and types that cannot be keys or aggregated
+ * @throws ValidationError for wrong options, unknown columns, names that clash, and types that cannot be keys or
+ * aggregated
  * @throws LimitError when a sum of decimals outgrows its type, or there is no memory for the groups
  * @example
  * const flights = tableFromArrays({ origin: ["SFO", "JFK", "SFO"], delay: [12, 3, -4] });
@@ -152,8 +157,8 @@ async function groupHere<P extends Placement>(
 }
 
 /**
- * Groups of rows that come in batches, in memory proportional to the groups (with medians, quantiles and countDistinct to the
- * values): what {@link groupBy} answers for one table with all rows. Calls queue up behind each other.
+ * Groups of rows that come in batches, in memory proportional to the groups (with medians, quantiles and countDistinct
+ * to the values): what {@link groupBy} answers for one table with all rows. Calls queue up behind each other.
  *
  * A batch costs its own group-by; merging costs each group a grouping of its key about log2(batches) times.
  *
@@ -185,8 +190,8 @@ export class GroupBy {
   }
 
   /**
-   * Adds the rows of a table or record batch. After an error nothing of it was added. Its columns may be used again at once: nothing
-   * of the table is held on to.
+   * Adds the rows of a table or record batch. After an error nothing of it was added. Its columns may be used again at
+   * once: nothing of the table is held on to.
    * @throws as `groupBy`; ValidationError for columns of other types than those of the batches before
    */
   add(batch: TableInput): Promise<void> {
@@ -200,7 +205,10 @@ export class GroupBy {
     });
   }
 
-  /** Adds the rows that another one was given, as if they had been added here behind all others. The other one stays as it is. */
+  /**
+   * Adds the rows that another one was given, as if they had been added here behind all others. The other one stays as
+   * it is.
+   */
   merge(other: GroupBy): Promise<void> {
     const isOther = other instanceof GroupBy && other !== this;
     // read in the other one's turn, so that two that are merged into each other do not wait for each other

@@ -1,7 +1,8 @@
 /**
- * Groups of rows of any number. They are added up in memory as long as they fit; then they are split into partitions by their keys, rows
- * that are still to come are partitioned to files, and each partition goes on by itself, from its groups on (hybrid hash aggregation).
- * However many rows a group has, it is one group: only more groups than fit are cut again.
+ * Groups of rows of any number. They are added up in memory as long as they fit; then they are split into partitions by
+ * their keys, rows that are still to come are partitioned to files, and each partition goes on by itself, from its
+ * groups on (hybrid hash aggregation). However many rows a group has, it is one group: only more groups than fit are
+ * cut again.
  */
 import type { Table } from "@uwdata/flechette";
 import { columnIndex } from "../../arrow/columns.js";
@@ -26,7 +27,8 @@ import { Grouping, StatesSum } from "./grouping.js";
 
 /**
  * The groups of all rows, in tables of the same columns.
- * @throws as `groupBy`; LimitError where the values of one group alone are too many; FileError when temporary files cannot be written
+ * @throws as `groupBy`; LimitError where the values of one group alone are too many; FileError when temporary files
+ * cannot be written
  */
 export async function* groupLarge(
   input: TableInput | Tables,
@@ -99,7 +101,10 @@ class LargeGrouping {
     this.#most = session.partBytes;
   }
 
-  /** The groups of some that are there and of rows that come after them. @param next how they are cut where they are too many */
+  /**
+   * The groups of some that are there and of rows that come after them. @param next how they are cut where they are too
+   * many
+   */
   async *tables(
     start: readonly GroupStates[],
     batches: AsyncGenerator<RowBatch>,

@@ -1,6 +1,6 @@
 /**
- * Where a table is grouped: on the device, where the table lies there, the answer is to, or the engine prefers it, and can hold the keys;
- * else on the host. Answers do not depend on it.
+ * Where a table is grouped: on the device, where the table lies there, the answer is to, or the engine prefers it, and
+ * can hold the keys; else on the host. Answers do not depend on it.
  */
 import type { Table } from "@uwdata/flechette";
 import { readTable } from "../../arrow/columns.js";

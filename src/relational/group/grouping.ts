@@ -1,7 +1,8 @@
 /**
- * A group-by's work on the host. Four stages: key columns are brought to a form that the engine compares (encode-keys.ts), the device's
- * engine numbers equal rows (group-rows.ts), what aggregates need of the values is computed over the numbers (aggregate/), and the answer
- * is gathered (materialise.ts). Of several tables the groups and what was computed of them are merged.
+ * A group-by's work on the host. Four stages: key columns are brought to a form that the engine compares
+ * (encode-keys.ts), the device's engine numbers equal rows (group-rows.ts), what aggregates need of the values is
+ * computed over the numbers (aggregate/), and the answer is gathered (materialise.ts). Of several tables the groups and
+ * what was computed of them are merged.
  */
 import type { Table } from "@uwdata/flechette";
 import { isSourceTable, readTable, type SourceTable } from "../../arrow/columns.js";
@@ -118,7 +119,10 @@ export class StatesSum {
 
   constructor(readonly grouping: Grouping) {}
 
-  /** Puts parts behind those that are there, and merges those that are about as large as the next. After an error nothing was added. */
+  /**
+   * Puts parts behind those that are there, and merges those that are about as large as the next. After an error
+   * nothing was added.
+   */
   async add(added: readonly GroupStates[]): Promise<void> {
     let parts = [...this.parts];
     for (const part of added) {

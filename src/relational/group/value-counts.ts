@@ -23,9 +23,9 @@ export interface ValueCountsOptions extends Omit<GroupCallOptions, "memory"> {
 }
 
 /**
- * The different values of a column and how many rows have each, the most frequent first; of equally frequent ones that which
- * comes first in the table. Nulls are counted as one value. A group-by, and a sort of its groups by their counts on the host. Of a
- * table on a device, or with `output: "device"`, the values stay there.
+ * The different values of a column and how many rows have each, the most frequent first; of equally frequent ones that
+ * which comes first in the table. Nulls are counted as one value. A group-by, and a sort of its groups by their counts
+ * on the host. Of a table on a device, or with `output: "device"`, the values stay there.
  *
  * @throws ValidationError for wrong options, an unknown column, and one that cannot be compared
  * @example

@@ -1,7 +1,8 @@
 /**
- * Columns of a join's result as dictionaries: a side's own column is the dictionary, and the numbers of its rows are the codes. Nothing of
- * the column is gathered then, and all such columns of a batch share their codes. For results of many rows beside few that come again and
- * again, which are then written to a file: a writer makes the text of each value once.
+ * Columns of a join's result as dictionaries: a side's own column is the dictionary, and the numbers of its rows are
+ * the codes. Nothing of the column is gathered then, and all such columns of a batch share their codes. For results of
+ * many rows beside few that come again and again, which are then written to a file: a writer makes the text of each
+ * value once.
  */
 import { type DataType, dictionary, int32, Type } from "@uwdata/flechette";
 import type { DictionaryChunk } from "../../arrow/chunk.js";

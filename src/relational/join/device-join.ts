@@ -1,6 +1,7 @@
 /**
- * Joins on a device: keys are compared where they are, and the result is gathered there. Columns of the host are uploaded, those alone
- * that are needed. What the device cannot compare as it is (keys of two types, floats, most dictionaries) is encoded on the host.
+ * Joins on a device: keys are compared where they are, and the result is gathered there. Columns of the host are
+ * uploaded, those alone that are needed. What the device cannot compare as it is (keys of two types, floats, most
+ * dictionaries) is encoded on the host.
  */
 import type { Table } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";
@@ -63,7 +64,9 @@ export async function maskThere(device: Device, prepared: PreparedJoin): Promise
   }
 }
 
-/** Keys of both sides: as they are where their bits are equal exactly when their values are, else encoded on the host. */
+/**
+ * Keys of both sides: as they are where their bits are equal exactly when their values are, else encoded on the host.
+ */
 async function deviceKeys({ keys, rows }: PreparedJoin, uploads: Uploads) {
   const left: DeviceKeyColumn[] = [];
   const right: DeviceKeyColumn[] = [];

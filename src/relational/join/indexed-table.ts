@@ -59,7 +59,10 @@ export class IndexedTable {
     return this.#uploads;
   }
 
-  /** The index of keys in some form; built when such keys come first. It is shared, so a signal ends the wait for it, not its making. */
+  /**
+   * The index of keys in some form; built when such keys come first. It is shared, so a signal ends the wait for it,
+   * not its making.
+   */
   indexFor(
     forms: readonly KeyForm[],
     factors: FactorSide,

@@ -26,11 +26,12 @@ export interface IsInOptions extends Omit<GroupCallOptions, "onStage"> {
 }
 
 /**
- * For each value 1 if it is among those of the set, else 0: a mask, as bulk calls take in `where`. A semi join of one column:
- * values are compared by value across types, as keys of a {@link join} are, and equal values of the set may repeat.
+ * For each value 1 if it is among those of the set, else 0: a mask, as bulk calls take in `where`. A semi join of one
+ * column: values are compared by value across types, as keys of a {@link join} are, and equal values of the set may
+ * repeat.
  *
- * Columns of tables on a device (`table.getChild("origin")`) are taken as well, beside each other or beside values on the host; with
- * `output: "device"` the mask stays there.
+ * Columns of tables on a device (`table.getChild("origin")`) are taken as well, beside each other or beside values on
+ * the host; with `output: "device"` the mask stays there.
  *
  * @throws ValidationError for wrong options, for what is no column, and for types that cannot be compared
  * @example

@@ -1,7 +1,7 @@
 /**
- * A join's rows in pieces of bounded size. Parts of the left are joined with the whole right, one after the other; where a part
- * has too many pairs, it is halved. Unmatched rows of the right are known when all parts are done, and come last. To be read on slots
- * (RelationalCall.eachOnSlot).
+ * A join's rows in pieces of bounded size. Parts of the left are joined with the whole right, one after the other;
+ * where a part has too many pairs, it is halved. Unmatched rows of the right are known when all parts are done, and
+ * come last. To be read on slots (RelationalCall.eachOnSlot).
  */
 import type { Table } from "@uwdata/flechette";
 import { materialise } from "../../arrow/materialise.js";

@@ -1,7 +1,7 @@
 /**
- * The columns of a join's result: the left's, then the right's without its keys, under names that are all different. A key
- * column comes out once, under the left's name: in a right join with the right's values, in a full join with the values of
- * whichever side has the row. Columns that nobody asks for are not read.
+ * The columns of a join's result: the left's, then the right's without its keys, under names that are all different. A
+ * key column comes out once, under the left's name: in a right join with the right's values, in a full join with the
+ * values of whichever side has the row. Columns that nobody asks for are not read.
  */
 import type { SourceTable } from "../../arrow/columns.js";
 import { type OutputColumn, plainColumn } from "../../arrow/materialise.js";

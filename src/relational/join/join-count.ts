@@ -1,6 +1,6 @@
 /**
- * How many rows a join has, without its pairs: the rows of both sides are grouped together, and each group has as many pairs as
- * its left rows times its right rows.
+ * How many rows a join has, without its pairs: the rows of both sides are grouped together, and each group has as many
+ * pairs as its left rows times its right rows.
  */
 
 import { appendBits } from "../../arrow/bitmaps.js";

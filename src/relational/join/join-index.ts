@@ -1,6 +1,6 @@
 /**
- * One side of joins, whose keys are put into a table once: batches of the other side are joined with it one after the other. The
- * engine's index finds pairs (engine/row-operations.ts); the rest is done as for any join.
+ * One side of joins, whose keys are put into a table once: batches of the other side are joined with it one after the
+ * other. The engine's index finds pairs (engine/row-operations.ts); the rest is done as for any join.
  */
 import type { Table } from "@uwdata/flechette";
 import { eachBatch } from "../../arrow/batch-reader.js";
@@ -63,9 +63,9 @@ export class JoinIndex {
   }
 
   /**
-   * Puts the keys of a table into an index on a device. Other columns are read when a join asks for them. The table may be on the device
-   * itself (`device.uploadTable`); then it is to stay there as long as the index. Keys of batches may have
-   * other types: where both must be widened to be compared, the index is built once more for those types.
+   * Puts the keys of a table into an index on a device. Other columns are read when a join asks for them. The table may
+   * be on the device itself (`device.uploadTable`); then it is to stay there as long as the index. Keys of batches may
+   * have other types: where both must be widened to be compared, the index is built once more for those types.
    *
    * @throws ValidationError for wrong options, unknown columns, and types that cannot be keys
    * @throws LimitError when there is no memory for the index
@@ -103,8 +103,8 @@ export class JoinIndex {
   }
 
   /**
-   * Joins a table or record batch with the index's, as {@link join} does. Either may be on the device, and with `output: "device"` the
-   * answer is: then the join runs there from end to end, but for full joins and `where`.
+   * Joins a table or record batch with the index's, as {@link join} does. Either may be on the device, and with
+   * `output: "device"` the answer is: then the join runs there from end to end, but for full joins and `where`.
    * @throws as `join`; ValidationError after `destroy`
    */
   async join<Row extends object = Readonly<Record<string, unknown>>, P extends Placement = "host">(
@@ -133,9 +133,9 @@ export class JoinIndex {
   }
 
   /**
-   * Joins batches of one table, which are read one after the other, and yields the rows of each; then, for kinds of join that want
-   * them, the index's rows that no batch, or that some batch had a match for. All together the rows are those of a join of the
-   * whole table.
+   * Joins batches of one table, which are read one after the other, and yields the rows of each; then, for kinds of
+   * join that want them, the index's rows that no batch, or that some batch had a match for. All together the rows are
+   * those of a join of the whole table.
    * @throws as `join`
    */
   async *joinAll<Row extends object = Readonly<Record<string, unknown>>>(

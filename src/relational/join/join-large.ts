@@ -1,8 +1,8 @@
 /**
- * A join of sides of any size. The smaller side in memory, the larger one streamed past it, where one fits; else both are partitioned
- * (Grace hash join: Kitsuregawa, Tanaka, Moto-oka, "Application of Hash to Data Base Machine and Its Architecture", 1983), parts that
- * are still too large again. Where that does not help, because many rows have one key, pieces of one side are joined with pieces of
- * the other.
+ * A join of sides of any size. The smaller side in memory, the larger one streamed past it, where one fits; else both
+ * are partitioned (Grace hash join: Kitsuregawa, Tanaka, Moto-oka, "Application of Hash to Data Base Machine and Its
+ * Architecture", 1983), parts that are still too large again. Where that does not help, because many rows have one key,
+ * pieces of one side are joined with pieces of the other.
  */
 import type { Table } from "@uwdata/flechette";
 import { alignBits } from "../../arrow/bitmaps.js";

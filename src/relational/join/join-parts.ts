@@ -1,6 +1,6 @@
 /**
- * Joins of which one side comes in parts: each is joined with the whole other side. Rows of the whole side that match nothing are known
- * at the end; so are all rows of semi and anti joins of it.
+ * Joins of which one side comes in parts: each is joined with the whole other side. Rows of the whole side that match
+ * nothing are known at the end; so are all rows of semi and anti joins of it.
  */
 import { countSet } from "../../bitmaps.js";
 import { type JoinKind, rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";

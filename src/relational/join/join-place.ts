@@ -6,11 +6,12 @@ import { deviceColumnOf } from "../device/device-table.js";
 import type { PreparedJoin } from "./prepare-join.js";
 
 /**
- * The device's memory where a side lies there, the result is to, or the engine prefers it; else the host's. Key columns of full joins
- * come from both sides, conditions are JavaScript, and codes are row numbers on the host: all take the host. So do semi and anti joins of
- * tables of the host, which promise the left's order.
+ * The device's memory where a side lies there, the result is to, or the engine prefers it; else the host's. Key columns
+ * of full joins come from both sides, conditions are JavaScript, and codes are row numbers on the host: all take the
+ * host. So do semi and anti joins of tables of the host, which promise the left's order.
  * @param output where the result is wanted
- * @param mayPrefer the engine is asked, where nothing lies on the device; not for indexes, whose columns would stay there
+ * @param mayPrefer the engine is asked, where nothing lies on the device; not for indexes, whose columns would stay
+ * there
  */
 export async function placeOf(
   device: Device,

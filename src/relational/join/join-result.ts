@@ -21,8 +21,8 @@ import { type JoinSides, prepareJoin } from "./prepare-join.js";
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
   /**
-   * Most bytes of a batch's own columns; a row that takes more by itself comes alone. Dictionaries are not counted: batches
-   * share the inputs'. Default: 64 MiB.
+   * Most bytes of a batch's own columns; a row that takes more by itself comes alone. Dictionaries are not counted:
+   * batches share the inputs'. Default: 64 MiB.
    */
   readonly maxBytes?: number;
 }
@@ -32,7 +32,9 @@ const BATCH_BYTES = 2 ** 26;
 /** Needs files: no page loads it. */
 const loadLarge = lazily(() => import("./join-large.js"));
 
-/** A join that was asked for. Awaiting it, `then`, `catch` and `finally` run it once; `count` and `batches` each time. */
+/**
+ * A join that was asked for. Awaiting it, `then`, `catch` and `finally` run it once; `count` and `batches` each time.
+ */
 export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromise<T> {
   readonly [Symbol.toStringTag] = "JoinResult";
   readonly #sides: Sides<JoinInput>;
@@ -46,9 +48,9 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
   }
 
   /**
-   * How many rows the table would have. No row is gathered, and no pair written unless there is a `where`: time and memory are
-   * those of grouping the keys of both sides, however many pairs there are. A count above 2^53 is rounded. With `memory`, and of inputs
-   * in batches, rows are made and counted.
+   * How many rows the table would have. No row is gathered, and no pair written unless there is a `where`: time and
+   * memory are those of grouping the keys of both sides, however many pairs there are. A count above 2^53 is rounded.
+   * With `memory`, and of inputs in batches, rows are made and counted.
    * @throws as the join, but for results that are too large
    */
   async count(): Promise<number> {
@@ -63,10 +65,10 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
   }
 
   /**
-   * The table's rows as tables of the same columns, one after the other, each when it is asked for: for results that are too
-   * large to hold, or that are written away. Parts of the left table are joined in turn, each of at least as many rows as the
-   * right has; the pairs of a part take at most `maxBytes` as well, except those of a single row. Without rows comes one table
-   * without rows.
+   * The table's rows as tables of the same columns, one after the other, each when it is asked for: for results that
+   * are too large to hold, or that are written away. Parts of the left table are joined in turn, each of at least as
+   * many rows as the right has; the pairs of a part take at most `maxBytes` as well, except those of a single row.
+   * Without rows comes one table without rows.
    * @throws as the join
    */
   async *batches(options: BatchOptions = {}): AsyncGenerator<OnHost<T>, void, undefined> {

@@ -1,6 +1,7 @@
 /**
- * The result of matching rows on a device: columns are gathered there, those of a side together. On their way to the host columns do
- * without that which are the host's, of a side whose rows all come through once and in order: they share the input's memory.
+ * The result of matching rows on a device: columns are gathered there, those of a side together. On their way to the
+ * host columns do without that which are the host's, of a side whose rows all come through once and in order: they
+ * share the input's memory.
  */
 import type { Column, Table } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";

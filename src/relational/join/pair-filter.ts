@@ -16,8 +16,8 @@ export interface PairFilter<Row extends object = Readonly<Record<string, unknown
   /** Columns that `test` looks at, by the names that an inner join would give them. Only these are gathered for it. */
   readonly columns: readonly string[];
   /**
-   * Whether the condition holds for a pair whose keys are equal. Values are as flechette reads them; null may be among them. The
-   * object is used again for the next pair.
+   * Whether the condition holds for a pair whose keys are equal. Values are as flechette reads them; null may be among
+   * them. The object is used again for the next pair.
    */
   readonly test: (pair: Row) => boolean;
 }
@@ -43,8 +43,8 @@ export function checkFilter(filter: PairFilter<never>): PairFilter<never> {
 }
 
 /**
- * The pairs for which a condition holds, in their order. Takes one bit a pair, and 8 bytes a pair that is kept; columns are
- * gathered for some pairs at a time.
+ * The pairs for which a condition holds, in their order. Takes one bit a pair, and 8 bytes a pair that is kept; columns
+ * are gathered for some pairs at a time.
  */
 export async function filterPairs(
   { left, right }: Pick<RowPairs, "left" | "right">,

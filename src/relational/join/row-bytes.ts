@@ -12,8 +12,8 @@ interface RowBytes {
 }
 
 /**
- * Cuts a segment into pieces whose columns take at most `maxBytes`, but for pieces of one row. Values behind dictionaries and
- * views are shared with the input, and are not counted.
+ * Cuts a segment into pieces whose columns take at most `maxBytes`, but for pieces of one row. Values behind
+ * dictionaries and views are shared with the input, and are not counted.
  */
 export function* cutByBytes(
   outputs: readonly OutputColumn[],

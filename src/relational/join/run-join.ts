@@ -1,7 +1,7 @@
 /**
- * A join's work. Three stages: key columns are brought to a common form (encode-keys.ts), the device's engine finds the pairs
- * of equal rows, the result is gathered column by column (materialise.ts). Rows are matched by comparing all their key
- * values; hashes only find candidates.
+ * A join's work. Three stages: key columns are brought to a common form (encode-keys.ts), the device's engine finds the
+ * pairs of equal rows, the result is gathered column by column (materialise.ts). Rows are matched by comparing all
+ * their key values; hashes only find candidates.
  */
 import type { Table } from "@uwdata/flechette";
 import type { Device } from "../../device.js";

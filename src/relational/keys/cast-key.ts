@@ -1,6 +1,6 @@
 /**
- * Values of a key column in another type, one that merge-keys.ts chose: every value is kept as it is, -0 and NaN included.
- * Only times in a coarse unit can be too far away for a finer one.
+ * Values of a key column in another type, one that merge-keys.ts chose: every value is kept as it is, -0 and NaN
+ * included. Only times in a coarse unit can be too far away for a finer one.
  */
 import { type DataType, Type } from "@uwdata/flechette";
 import { fixedWidth, typeName } from "../../arrow/arrow-types.js";

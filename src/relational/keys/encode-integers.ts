@@ -81,7 +81,8 @@ function widenWords(from: Uint32Array, fromWords: number, words: number, signed:
 
 /**
  * Multiplies every value in place. A word times 10^6 plus a carry stays below 2^53, so doubles are exact.
- * @returns whether a value that is not null has outgrown its words: forms have room for what types say, and not for more
+ * @returns whether a value that is not null has outgrown its words: forms have room for what types say, and not for
+ * more
  */
 function multiply(values: Uint32Array, words: number, factor: number, validity: Validity | null): boolean {
   let lost = false;

@@ -1,8 +1,8 @@
 /**
  * Which types of key columns can be compared, and in what common form. Comparison is by value, exactly: both sides are
- * brought to a form that holds every value of both, so that equal bits mean equal values and nothing is rounded. Where no
- * such form exists (int64 against float64), or where equality would be a guess (strings against numbers, timestamps with
- * and without a time zone), the pair is refused.
+ * brought to a form that holds every value of both, so that equal bits mean equal values and nothing is rounded. Where
+ * no such form exists (int64 against float64), or where equality would be a guess (strings against numbers, timestamps
+ * with and without a time zone), the pair is refused.
  *
  * | left \ right | compared as |
  * |---|---|
@@ -71,7 +71,9 @@ type Family =
   | "timestamp"
   | "timestamp with time zone";
 
-/** Integers: `bits` wide, value = stored × 10^exponent (decimals, time units) or stored × `days` × 86,400,000 (dates). */
+/**
+ * Integers: `bits` wide, value = stored × 10^exponent (decimals, time units) or stored × `days` × 86,400,000 (dates).
+ */
 interface Description {
   readonly family: Family;
   /** Set for floats: the bits of the format. */
@@ -200,7 +202,8 @@ function bitsOf({ integer }: Description, factors: readonly number[], unsigned: 
   const sign = integer.signed || unsigned ? 0 : 1;
   const bits = Math.ceil(integer.bits + sign + growth);
   if (bits <= 32 * MAX_WORDS || integer.digits === undefined) return bits;
-  // a decimal's precision says more than its width: 10^digits × factors, and a sign. No form is narrower than values are stored.
+  // a decimal's precision says more than its width: 10^digits × factors, and a sign. No form is narrower than values
+  // are stored.
   return Math.max(32 * MAX_WORDS, Math.ceil(integer.digits * Math.log2(10) + growth) + 1);
 }
 

@@ -1,7 +1,8 @@
 /**
- * Key columns whose values lie close together: strings of a dictionary, by their codes, and integers of a small range. Each of their
- * values has a place below the size of its column, and the places of several columns make one number: place × size of the next + next
- * place. So rows with several keys become rows of one word, which an array can be indexed by (one-table.ts).
+ * Key columns whose values lie close together: strings of a dictionary, by their codes, and integers of a small range.
+ * Each of their values has a place below the size of its column, and the places of several columns make one number:
+ * place × size of the next + next place. So rows with several keys become rows of one word, which an array can be
+ * indexed by (one-table.ts).
  */
 import { isSet } from "../../../bitmaps.js";
 import type { KeyColumn, RowKeys, WordColumn } from "../../rows.js";
@@ -34,7 +35,8 @@ export type StringLeaders = (strings: RowKeys) => Promise<Uint32Array>;
 const MOST_PLACES = 2 ** 32;
 
 /**
- * The same keys with close columns put together to as few words as hold them. Columns that are not close stay as they are.
+ * The same keys with close columns put together to as few words as hold them. Columns that are not close stay as they
+ * are.
  * @param mostSize integers lie close together within a range of so many
  */
 export async function closeKeys(

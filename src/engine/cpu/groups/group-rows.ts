@@ -1,9 +1,9 @@
 /**
- * Grouping rows on the cpu engine: find equal rows (leaders.ts), number and count the groups, list their rows (members.ts).
- * Groups are numbered in the order of their first rows, with any number of threads.
+ * Grouping rows on the cpu engine: find equal rows (leaders.ts), number and count the groups, list their rows
+ * (members.ts). Groups are numbered in the order of their first rows, with any number of threads.
  *
- * Threads share sorting and finding; numbering and listing are the calling thread's. The results are device arrays over the
- * engine's memory. When the call does not succeed, all its memory is given back.
+ * Threads share sorting and finding; numbering and listing are the calling thread's. The results are device arrays over
+ * the engine's memory. When the call does not succeed, all its memory is given back.
  */
 import { bitmapBytes, countSet } from "../../../bitmaps.js";
 import type { DeviceArray } from "../../device-array.js";

@@ -1,7 +1,6 @@
 /**
- * How keys lie in words: every row becomes `stride` words, first those that are compared, then
- * the ranges of strings that are compared where they are. A join has one layout for both sides; rows that are grouped are a
- * build side alone.
+ * How keys lie in words: every row becomes `stride` words, first those that are compared, then the ranges of strings
+ * that are compared where they are. A join has one layout for both sides; rows that are grouped are a build side alone.
  *
  * | part of a row | words |
  * |---|---|
@@ -40,8 +39,8 @@ export interface Layout {
 }
 
 /**
- * Longer strings are compared where they are. Packing moves a string three times, which costs about as much as the cache
- * misses of finding it; measured with strings of 40 bytes on an EPYC 9004, Node 20.
+ * Longer strings are compared where they are. Packing moves a string three times, which costs about as much as the
+ * cache misses of finding it; measured with strings of 40 bytes on an EPYC 9004, Node 20.
  */
 const LONGEST_PACKED_BYTES = 64;
 

@@ -1,21 +1,22 @@
 /**
- * Finding equal keys: one side's keys go into a table, the other's are looked up in it. Of equal build rows the first one
- * found stands for all (the "leader"); which rows follow which leader is written down beside the table, so a probe
+ * Finding equal keys: one side's keys go into a table, the other's are looked up in it. Of equal build rows the first
+ * one found stands for all (the "leader"); which rows follow which leader is written down beside the table, so a probe
  * compares a key once however many rows have it.
  *
  * Three tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing over slots of
  * code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
  *
- * A probe passes `REACH` slots at most and goes on in a tree (key-tree.ts), so no choice of keys makes it long. A key that is not in
- * the slots within its reach is in the tree, or nowhere: slots are never emptied.
+ * A probe passes `REACH` slots at most and goes on in a tree (key-tree.ts), so no choice of keys makes it long. A key
+ * that is not in the slots within its reach is in the tree, or nowhere: slots are never emptied.
  */
 import { type CompareKey, KeyTree, REACH } from "./key-tree.js";
 import { mixedWord, type PackedKeys, type RowHashing } from "./row-keys.js";
 import { sameBytes } from "./strings.js";
 
 /**
- * Keys in the order in which they are built or looked up. The key at position p has the code codes[p × codeStride], the row number
- * codes[p × codeStride + 1] (or p itself when `recorded` is false), and words from words[p × stride + base] on.
+ * Keys in the order in which they are built or looked up. The key at position p has the code codes[p × codeStride], the
+ * row number codes[p × codeStride + 1] (or p itself when `recorded` is false), and words from words[p × stride + base]
+ * on.
  */
 export interface TableKeys
   extends Pick<PackedKeys, "width" | "stride" | "words" | "bytes" | "skip" | "codes"> {
@@ -34,8 +35,8 @@ export interface KeyTable {
   /** What its slots had no place for; null where all keys have one. */
   readonly tree: KeyTree | null;
   /**
-   * Puts the keys at positions `from` to `to` in. For each that is there already, follows[row] becomes its leader's row + 1.
-   * Returns how many those are.
+   * Puts the keys at positions `from` to `to` in. For each that is there already, follows[row] becomes its leader's row
+   * + 1. Returns how many those are.
    */
   insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number;
   /**
@@ -45,7 +46,9 @@ export interface KeyTable {
   probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number;
 }
 
-/** Slots of two words: code, and row or position + 1 of the leader (0: empty); and the keys that they have no place for. */
+/**
+ * Slots of two words: code, and row or position + 1 of the leader (0: empty); and the keys that they have no place for.
+ */
 export class Slots {
   words: Uint32Array;
   /** Number of the last slot. */
@@ -75,8 +78,8 @@ export class Slots {
 }
 
 /**
- * Most keys per slot. Fewer keys a slot are fewer mispredicted branches, as long as the slots stay in the L2 cache: partitions
- * join 1.4 times as fast at 0.3 as at 0.6 (2^22 rows on both sides, EPYC 9004, Node 20).
+ * Most keys per slot. Fewer keys a slot are fewer mispredicted branches, as long as the slots stay in the L2 cache:
+ * partitions join 1.4 times as fast at 0.3 as at 0.6 (2^22 rows on both sides, EPYC 9004, Node 20).
  */
 const PARTITION_LOAD = 0.3;
 const TABLE_LOAD = 0.6;
@@ -86,7 +89,10 @@ export function slotsFor(keys: number, load = TABLE_LOAD): number {
   return 2 ** Math.ceil(Math.log2(Math.max(16, keys / load)));
 }
 
-/** Keys that are equal when their codes are: one word each, or, in records, its hash, which is another one for every word. */
+/**
+ * Keys that are equal when their codes are: one word each, or, in records, its hash, which is another one for every
+ * word.
+ */
 export class ExactTable implements KeyTable {
   readonly #slots: Slots;
   readonly #hashing: RowHashing;

@@ -1,15 +1,16 @@
 /**
- * Keys in order, for the few that a hash table has no place for near their home slot: after `REACH` slots a probe goes on here. So hashes
- * that crowd, because many are equal or because somebody chose the keys, cost a logarithm each, whatever the hash function and its seed.
+ * Keys in order, for the few that a hash table has no place for near their home slot: after `REACH` slots a probe goes
+ * on here. So hashes that crowd, because many are equal or because somebody chose the keys, cost a logarithm each,
+ * whatever the hash function and its seed.
  *
- * A treap: a binary search tree by key, and a heap by priorities that depend on no key (Seidel and Aragon, "Randomized Search Trees", 1996).
- * All of it is words that threads share: a thread that has them finds what another one has added.
+ * A treap: a binary search tree by key, and a heap by priorities that depend on no key (Seidel and Aragon, "Randomized
+ * Search Trees", 1996). All of it is words that threads share: a thread that has them finds what another one has added.
  */
 import { murmur3 } from "../../hash.js";
 
 /**
- * Slots of a probe from its home on, at most. At the load of 0.6 that tables have, linear probing with random hashes passes so many for
- * one key in a million.
+ * Slots of a probe from its home on, at most. At the load of 0.6 that tables have, linear probing with random hashes
+ * passes so many for one key in a million.
  */
 export const REACH = 128;
 

@@ -2,8 +2,8 @@
  * Finding equal rows: of equal rows the first one, the leader, stands for all, and the others follow it. Joins find the
  * leaders of their build side in the same tables while they build them; this is for rows that are only to be grouped.
  *
- * Columns whose values lie close together are put together to words first (close-columns.ts), strings of dictionaries by their codes,
- * after equal strings of the dictionary were given one code.
+ * Columns whose values lie close together are put together to words first (close-columns.ts), strings of dictionaries
+ * by their codes, after equal strings of the dictionary were given one code.
  */
 
 import { longestDenseRange } from "../../dense-keys.js";

@@ -1,6 +1,6 @@
 /**
- * From leaders to groups: equal rows get one number, numbers get counts, counts get offsets, and a counting sort lists the
- * rows of each number. Numbers are written over what says who follows whom.
+ * From leaders to groups: equal rows get one number, numbers get counts, counts get offsets, and a counting sort lists
+ * the rows of each number. Numbers are written over what says who follows whom.
  *
  * Everything goes through the rows in order, and a leader comes before its followers: numbers are in the order in which
  * groups are first seen, and the rows of a group ascend.
@@ -71,9 +71,9 @@ export function listMembers(
 }
 
 /**
- * Rows that share their key with others, group by group: the rows of the group numbered g, from 1 on, are
- * rows[starts[g - 1]] to rows[starts[g]], and groupOf[leader] is its number. Leaders alone with their key are in no group and
- * have no bit in `shared`; that bitmap stays in the cache where an array over all rows does not, and most keys of most joins
+ * Rows that share their key with others, group by group: the rows of the group numbered g, from 1 on, are rows[starts[g
+ * - 1]] to rows[starts[g]], and groupOf[leader] is its number. Leaders alone with their key are in no group and have no
+ * bit in `shared`; that bitmap stays in the cache where an array over all rows does not, and most keys of most joins
  * are alone.
  */
 export interface SharedGroups {

@@ -1,6 +1,6 @@
 /**
- * All rows of a side in one table, built by the calling thread: for sides whose table fits the cache, and for keys of one
- * word that lie close together. Larger sides are sorted by partition (partitions.ts).
+ * All rows of a side in one table, built by the calling thread: for sides whose table fits the cache, and for keys of
+ * one word that lie close together. Larger sides are sorted by partition (partitions.ts).
  */
 
 import { Scratch } from "../../../host/row-memory.js";

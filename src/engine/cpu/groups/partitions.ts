@@ -1,10 +1,10 @@
 /**
- * Sides that are too large for one table: rows are sorted by partition (sort.ts), and each partition gets a table of its own
- * that fits the L2 cache. A partition is built by the thread that takes it.
+ * Sides that are too large for one table: rows are sorted by partition (sort.ts), and each partition gets a table of
+ * its own that fits the L2 cache. A partition is built by the thread that takes it.
  *
- * Slices, and the records of a partition within one, are in row order, so a partition's rows come in row order too, and of
- * equal rows the first leads: results are those of one thread going through all rows. Equal rows are in one partition, so
- * each word of `follows` has one writer.
+ * Slices, and the records of a partition within one, are in row order, so a partition's rows come in row order too, and
+ * of equal rows the first leads: results are those of one thread going through all rows. Equal rows are in one
+ * partition, so each word of `follows` has one writer.
  */
 
 import { Scratch } from "../../../host/row-memory.js";
@@ -16,8 +16,8 @@ import { type KeySide, packKeys, type RowHashing } from "./row-keys.js";
 import { recordWords, type SortedKeys } from "./sort.js";
 
 /**
- * Rows and bytes of records of a side in a partition. Tuned on an EPYC 9004 (1 MiB of L2 cache a core), Node 20, with joins
- * of 2^20 and 2^22 rows on both sides.
+ * Rows and bytes of records of a side in a partition. Tuned on an EPYC 9004 (1 MiB of L2 cache a core), Node 20, with
+ * joins of 2^20 and 2^22 rows on both sides.
  */
 const PARTITION_ROWS = 2 ** 13;
 const PARTITION_BYTES = 2 ** 18;
@@ -27,7 +27,10 @@ const MOST_PARTITION_BITS = 10;
 /** Partitions of a piece of a job: their starts share cache lines. */
 const PARTITIONS = 4;
 
-/** Records after which the event loop may get its turn. Partitions have more where many rows have one key, or hashes crowd. */
+/**
+ * Records after which the event loop may get its turn. Partitions have more where many rows have one key, or hashes
+ * crowd.
+ */
 export const AT_ONCE = 2 ** 14;
 
 /** log2 of the partitions for so many rows. */

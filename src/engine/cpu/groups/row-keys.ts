@@ -20,8 +20,8 @@ export interface RowHashing extends Keying {
 }
 
 /**
- * The hash of a key of one word that is keyed: the second half of MurmurHash3's finalizer, whose first half the keying's multiplication
- * takes the place of. A bijection; its upper bits choose partitions, its lower ones slots.
+ * The hash of a key of one word that is keyed: the second half of MurmurHash3's finalizer, whose first half the
+ * keying's multiplication takes the place of. A bijection; its upper bits choose partitions, its lower ones slots.
  */
 export function mixedWord(keyed: number): number {
   const h = Math.imul(keyed ^ (keyed >>> 15), 0xc2b2ae35);
@@ -41,7 +41,9 @@ export interface PackedKeys {
   readonly bytes: readonly Uint8Array[];
   /** 1 for rows that match nothing, or null when there are none such. */
   readonly skip: Uint8Array | null;
-  /** One word per row: the key itself when it is one word and nothing else (then `exact`), or else room for its hash. */
+  /**
+   * One word per row: the key itself when it is one word and nothing else (then `exact`), or else room for its hash.
+   */
   readonly codes: Uint32Array;
   /** True when equal codes make equal keys. */
   readonly exact: boolean;
@@ -84,7 +86,8 @@ export function isPacked({ columns }: RowKeys, { stride }: Layout): boolean {
 
 /**
  * Packs rows. The result is in the scratch memory, or is the column itself when that has the form already and all
- * threads that need it reach it: those of `memory`, or for null the calling one. Hashes are not computed: `hashKeys` does that.
+ * threads that need it reach it: those of `memory`, or for null the calling one. Hashes are not computed: `hashKeys`
+ * does that.
  */
 export function packKeys(
   { side, first, rows }: KeyRows,

@@ -1,8 +1,8 @@
 /**
- * Sorting keys by partition: the top bits of their hash, so that each partition's table and keys stay in the L2 cache while they
- * are built and probed. A key becomes one record (code, row number, words). Rows are sorted slice by slice, stably, each
- * slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads take slices
- * independently. Rows to skip are left out.
+ * Sorting keys by partition: the top bits of their hash, so that each partition's table and keys stay in the L2 cache
+ * while they are built and probed. A key becomes one record (code, row number, words). Rows are sorted slice by slice,
+ * stably, each slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads
+ * take slices independently. Rows to skip are left out.
  */
 import { silently, type Work } from "../../../host/work.js";
 import { hashKeys, mixedWord, type PackedKeys } from "./row-keys.js";
@@ -80,7 +80,10 @@ function placePartitions(counts: Uint32Array, { sliceRows, starts }: SortedKeys,
   return counts;
 }
 
-/** The hashes of keys of one word alone, which are bijective. Not one loop with `scatterRecords`: that sorts them 15 to 30 % slower (two cores of a Xeon, Node 20). */
+/**
+ * The hashes of keys of one word alone, which are bijective. Not one loop with `scatterRecords`: that sorts them 15 to
+ * 30 % slower (two cores of a Xeon, Node 20).
+ */
 function scatterCodes(
   next: Uint32Array,
   partitionOf: Uint16Array,

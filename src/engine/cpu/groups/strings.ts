@@ -1,7 +1,7 @@
 /**
- * Byte strings in keys. Short ones are packed into words, filled up with zeros: that tells two strings apart
- * unless one of them ends in zero bytes, so build sides with such a string are not packed, and probe rows with one, which
- * match nothing then, are skipped; so are probe rows with a string longer than all of the build side.
+ * Byte strings in keys. Short ones are packed into words, filled up with zeros: that tells two strings apart unless one
+ * of them ends in zero bytes, so build sides with such a string are not packed, and probe rows with one, which match
+ * nothing then, are skipped; so are probe rows with a string longer than all of the build side.
  *
  * Rows are numbered from the first of a range: row i is row `first + i` of the column.
  */
@@ -15,7 +15,9 @@ export function codedColumn(column: KeyColumn, rows: number): CodedBytes | null 
   return column instanceof CodedBytes && column.strings.starts.length < rows / 2 ? column : null;
 }
 
-/** The column's dictionary, when it is worth packing in place of the rows: it has no more strings than there are rows. */
+/**
+ * The column's dictionary, when it is worth packing in place of the rows: it has no more strings than there are rows.
+ */
 function dictionaryOf(column: ByteColumn, rows: number): ByteColumn | null {
   return column instanceof CodedBytes && column.strings.starts.length <= rows ? column.strings : null;
 }

@@ -1,8 +1,8 @@
 /**
  * Inner join of row keys. The smaller side is built into a table, the other is looked up in it: pack keys
- * (groups/row-keys.ts), build one table (groups/one-table.ts) and probe it (probe.ts), or when the table would outgrow the cache
- * sort both sides by partition (groups/partitions.ts) and match them (match.ts); then write the pairs (pairs.ts). Candidates
- * are compared by their whole keys; hashes never decide.
+ * (groups/row-keys.ts), build one table (groups/one-table.ts) and probe it (probe.ts), or when the table would outgrow
+ * the cache sort both sides by partition (groups/partitions.ts) and match them (match.ts); then write the pairs
+ * (pairs.ts). Candidates are compared by their whole keys; hashes never decide.
  *
  * The calling thread packs keys, chunk by chunk into memory that all threads reach; threads share all that follows. The
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
@@ -35,7 +35,8 @@ import type { ProbeJob } from "./probe.js";
 const PROBE_PER_BUILD = 4;
 
 /**
- * Pairs of rows with equal keys, in the order of the larger side; of a semi join the left rows that match, in their order.
+ * Pairs of rows with equal keys, in the order of the larger side; of a semi join the left rows that match, in their
+ * order.
  * @param hashMask for tests: hashes are and-ed with it, so few bits make keys collide
  * @throws LimitError when there are more than the call takes, or no memory for them
  */
@@ -64,7 +65,8 @@ export interface JoinWork {
 
 /**
  * What a join matches, as pairs.
- * @param buildsLeft the build side is the left; semi joins of it take the rows' leaders, so it is none that was built before
+ * @param buildsLeft the build side is the left; semi joins of it take the rows' leaders, so it is none that was built
+ * before
  */
 export async function matchedPairs(
   { call, rows, hashMask, threads }: JoinWork,

@@ -1,8 +1,9 @@
 /**
- * Joining sorted keys. Each partition is owned by the thread that takes it: it builds the partition's table from the build side's
- * records (groups/partitions.ts), looks up the probe side's while the table is in the cache, and writes what it finds over their
- * codes. So a large build side's leaders are found here and not by findLeaders, in a pass of its own. Then, slice by slice, what
- * was found is put back into the order of the rows. Every word has one writer, and no thread writes near another.
+ * Joining sorted keys. Each partition is owned by the thread that takes it: it builds the partition's table from the
+ * build side's records (groups/partitions.ts), looks up the probe side's while the table is in the cache, and writes
+ * what it finds over their codes. So a large build side's leaders are found here and not by findLeaders, in a pass of
+ * its own. Then, slice by slice, what was found is put back into the order of the rows. Every word has one writer, and
+ * no thread writes near another.
  */
 
 import { silently, type Work } from "../../../host/work.js";

@@ -1,7 +1,7 @@
 /**
- * From matches to pairs. When all build keys differ, a probe row has one partner at most and the matches are the answer.
- * Otherwise build rows are listed group by group (groups/members.ts), and each probe row is written once per row of the
- * group: time is proportional to rows and pairs, however skewed the keys are.
+ * From matches to pairs. When all build keys differ, a probe row has one partner at most and the matches are the
+ * answer. Otherwise build rows are listed group by group (groups/members.ts), and each probe row is written once per
+ * row of the group: time is proportional to rows and pairs, however skewed the keys are.
  *
  * Threads write slices of the probe rows, each to where its pairs begin when those of the slices before it are counted:
  * pairs come in the order of the probe rows, and those of one row in the order of the build rows.

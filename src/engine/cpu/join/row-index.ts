@@ -1,6 +1,7 @@
 /**
- * Rows in a table that stays, for batches of others to be joined with. However many there are, they get one table: sorting by
- * partition would build it anew for every batch. The table and the lists of its groups are in memory that all threads reach.
+ * Rows in a table that stays, for batches of others to be joined with. However many there are, they get one table:
+ * sorting by partition would build it anew for every batch. The table and the lists of its groups are in memory that
+ * all threads reach.
  */
 
 import type { RowMemory } from "../../../host/row-memory.js";

@@ -1,4 +1,7 @@
-/** Lists of the cpu engine: the operations as loops (list-loops.ts) over one state, on the calling thread. Lists keep the order of insertion. */
+/**
+ * Lists of the cpu engine: the operations as loops (list-loops.ts) over one state, on the calling thread. Lists keep
+ * the order of insertion.
+ */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
 import { isFloatWord } from "../../float-keys.js";

@@ -1,9 +1,9 @@
 /**
- * The loops over lists: what happens to some elements of a batch, on plain typed arrays. Where the arrays come from is in list-state.ts,
- * how a batch becomes pieces in list-run.ts.
+ * The loops over lists: what happens to some elements of a batch, on plain typed arrays. Where the arrays come from is
+ * in list-state.ts, how a batch becomes pieces in list-run.ts.
  *
- * A list's head is its length and, where there are values, its place: the address of its first entry, or GROWN and the number of the record
- * of its last piece. What is not GROWN has room for no more entries than it has.
+ * A list's head is its length and, where there are values, its place: the address of its first entry, or GROWN and the
+ * number of the record of its last piece. What is not GROWN has room for no more entries than it has.
  */
 import { canonicalF32 } from "../../float-keys.js";
 import { GROWN, MISSING, NO_LIST, RECORD_WORDS } from "../../value-lists.js";
@@ -153,7 +153,10 @@ export interface Unused {
   recordsUsed: number;
 }
 
-/** Puts values at the ends of their lists, and makes room for all elements of a list at the first one; answers how many lists were empty. */
+/**
+ * Puts values at the ends of their lists, and makes room for all elements of a list at the first one; answers how many
+ * lists were empty.
+ */
 export function put(
   lists: ListArrays,
   numbers: Uint32Array,
@@ -200,7 +203,9 @@ function makeRoom(lists: ListArrays, number: number, growth: number, unused: Unu
   heads[2 * number + 1] = GROWN + record;
 }
 
-/** Writes the length of each element's list to `sizes`, and whether it has entries to `found`, where these are wanted. */
+/**
+ * Writes the length of each element's list to `sizes`, and whether it has entries to `found`, where these are wanted.
+ */
 export function readSizes(
   { heads, head }: ListArrays,
   numbers: Uint32Array,
@@ -302,7 +307,10 @@ export function elementOf(offsets: Uint32Array, elements: number, entry: number)
   return low;
 }
 
-/** Results of an expansion: those that are wanted. `missing` are the words of what is written for elements without entries. */
+/**
+ * Results of an expansion: those that are wanted. `missing` are the words of what is written for elements without
+ * entries.
+ */
 export interface Expansion {
   readonly queries: Uint32Array | null;
   readonly keys: {

@@ -1,4 +1,7 @@
-/** How a call over lists goes on the cpu engine: its inputs are kept in place, and its elements are gone over piece by piece on the calling thread. */
+/**
+ * How a call over lists goes on the cpu engine: its inputs are kept in place, and its elements are gone over piece by
+ * piece on the calling thread.
+ */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions } from "../../engine.js";
 import type { CpuEngine } from "../cpu-engine.js";

@@ -1,6 +1,6 @@
 /**
- * The memory of lists on the cpu engine: the heads; where there are values also room for them, the records of lists in several pieces (which
- * grow when they are used up), and a word for each number that is 0 between calls.
+ * The memory of lists on the cpu engine: the heads; where there are values also room for them, the records of lists in
+ * several pieces (which grow when they are used up), and a word for each number that is 0 between calls.
  */
 import type { DeviceArray } from "../../device-array.js";
 import { ListCounts } from "../../list-counts.js";

@@ -51,8 +51,8 @@ export class Outputs {
   }
 
   /**
-   * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it has the 32-bit
-   * words `fill`; it is zero unless told.
+   * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it has
+   * the 32-bit words `fill`; it is zero unless told.
    */
   make<T extends ScalarType>(type: T, length: number, fill?: readonly number[]): OutputColumn<T> {
     const to = this.#to;

@@ -1,6 +1,6 @@
 /**
- * Device arrays and pinned arrays of the cpu engine: typed arrays over its memory, which workers can read without a copy when
- * it is shared.
+ * Device arrays and pinned arrays of the cpu engine: typed arrays over its memory, which workers can read without a
+ * copy when it is shared.
  */
 import { DeviceLostError, ValidationError } from "../../../errors.js";
 import type { Allocation, Memory } from "../../../host/memory.js";

@@ -1,6 +1,6 @@
 /**
- * Joins and gathering of columns on the cpu engine's device, whose memory is the host's: the same operations as for host columns, and
- * their results in device arrays.
+ * Joins and gathering of columns on the cpu engine's device, whose memory is the host's: the same operations as for
+ * host columns, and their results in device arrays.
  */
 
 import { bitmapBytes } from "../../../bitmaps.js";

@@ -1,7 +1,7 @@
 /**
- * Jobs on rows, and on the keys of sketches, that several threads share. As with jobs on tables (jobs.ts), a job is plain data in memory that all
- * threads reach, and threads take pieces of it from a counter until none is left; which thread works on which piece
- * never shows in a result.
+ * Jobs on rows, and on the keys of sketches, that several threads share. As with jobs on tables (jobs.ts), a job is
+ * plain data in memory that all threads reach, and threads take pieces of it from a counter until none is left; which
+ * thread works on which piece never shows in a result.
  */
 
 import type { Work } from "../../../host/work.js";

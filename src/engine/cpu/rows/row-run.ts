@@ -1,6 +1,6 @@
 /**
- * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. Keys are packed chunk by chunk
- * by the calling thread; threads share the slices of a chunk.
+ * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. Keys are packed chunk by
+ * chunk by the calling thread; threads share the slices of a chunk.
  */
 
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
@@ -44,8 +44,8 @@ export class RowRun {
   }
 
   /**
-   * Makes a job of each chunk of rows and runs it. While workers begin with one, the calling thread makes the next; that
-   * is why there are two scratch memories.
+   * Makes a job of each chunk of rows and runs it. While workers begin with one, the calling thread makes the next;
+   * that is why there are two scratch memories.
    */
   async overChunks(
     rows: number,

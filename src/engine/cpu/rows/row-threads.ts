@@ -1,6 +1,6 @@
 /**
- * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which lets the
- * event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
+ * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which
+ * lets the event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
  */
 
 import type { TaskKind } from "../../../host/pool.js";

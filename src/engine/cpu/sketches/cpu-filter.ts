@@ -17,7 +17,9 @@ export class CpuFilter<K extends BasicType> extends CpuSketch<K> implements Engi
     super(engine, key, engine.buffers.allocate(blocks * BLOCK_BYTES, isZeroed));
   }
 
-  /** Keys are sorted by ranges of blocks; then each range has one owner, who sets bits within the reach of its cache. */
+  /**
+   * Keys are sorted by ranges of blocks; then each range has one owner, who sets bits within the reach of its cache.
+   */
   add(keys: ColumnInput<K>, call: CallOptions): Promise<void> {
     const bits = asBits(this.contents);
     const { blocks } = this;

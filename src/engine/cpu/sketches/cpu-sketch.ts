@@ -1,6 +1,6 @@
 /**
- * A sketch of the cpu engine: its memory, and how a batch becomes chunks whose pieces threads share (sketch-jobs.ts). Without workers the
- * calling thread does the same jobs alone.
+ * A sketch of the cpu engine: its memory, and how a batch becomes chunks whose pieces threads share (sketch-jobs.ts).
+ * Without workers the calling thread does the same jobs alone.
  */
 import { ValidationError } from "../../../errors.js";
 import type { Allocation } from "../../../host/memory.js";

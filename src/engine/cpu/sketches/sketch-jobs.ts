@@ -1,6 +1,7 @@
 /**
- * Jobs of sketches that threads share. Bits and registers do not depend on the order of the keys, so only two writers of one word have to
- * be kept apart: each range of a filter's blocks has one owner, and each thread raises registers of its own, which the caller merges.
+ * Jobs of sketches that threads share. Bits and registers do not depend on the order of the keys, so only two writers
+ * of one word have to be kept apart: each range of a filter's blocks has one owner, and each thread raises registers of
+ * its own, which the caller merges.
  */
 
 import type { Made, Work } from "../../../host/work.js";
@@ -25,7 +26,10 @@ export interface SortedHashes {
   readonly blocks: number;
   readonly shift: number;
   readonly ranges: number;
-  /** Per key that the mask lets through: its block, and the second word of its hash; piece after piece, within one by range. */
+  /**
+   * Per key that the mask lets through: its block, and the second word of its hash; piece after piece, within one by
+   * range.
+   */
   readonly homes: Uint32Array;
   readonly patterns: Uint32Array;
   /** Where the ranges of each piece begin, and where its last one ends: ranges + 1 words a piece. */
@@ -110,7 +114,10 @@ export function openFilterAdd({ bits, sorted, pieces }: FilterAddJob): Work {
   });
 }
 
-/** blockOf, without a division: the double product may be off by 2^10, and less its low word it is a multiple of 2^32 give or take 2^11. */
+/**
+ * blockOf, without a division: the double product may be off by 2^10, and less its low word it is a multiple of 2^32
+ * give or take 2^11.
+ */
 function blockIn(hash: number, blocks: number): number {
   return ((hash * blocks - (Math.imul(hash, blocks) >>> 0)) * 2 ** -32 + 0.5) >>> 0;
 }

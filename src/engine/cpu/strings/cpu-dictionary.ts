@@ -1,7 +1,7 @@
 /**
- * A dictionary of the cpu engine. A batch is looked up block by block; strings that have no number yet are put in by the calling
- * thread, in input order, so numbers do not depend on threads. Invariant: every number below `#used` that begins a record was given to
- * one string, also after an error.
+ * A dictionary of the cpu engine. A batch is looked up block by block; strings that have no number yet are put in by
+ * the calling thread, in input order, so numbers do not depend on threads. Invariant: every number below `#used` that
+ * begins a record was given to one string, also after an error.
  */
 import { LimitError } from "../../../errors.js";
 import type { Allocation } from "../../../host/memory.js";
@@ -229,7 +229,9 @@ export class CpuDictionary implements Dictionary {
     }
   }
 
-  /** Copies a record of another arena, whose string is not here yet, to where there is room for it; answers its number. */
+  /**
+   * Copies a record of another arena, whose string is not here yet, to where there is room for it; answers its number.
+   */
   #copyRecord(view: DataView, from: Uint32Array, record: number): number {
     const number = this.#used;
     this.#used += addRecord(this.#table, this.#tree, view, number, from, record);

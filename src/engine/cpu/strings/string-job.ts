@@ -1,4 +1,7 @@
-/** Jobs: looking up a piece of a batch of strings on several threads. All of a job is in shared memory; nothing of it changes meanwhile but results. */
+/**
+ * Jobs: looking up a piece of a batch of strings on several threads. All of a job is in shared memory; nothing of it
+ * changes meanwhile but results.
+ */
 import { NO_NUMBER } from "../../dictionary.js";
 import { blockEnd, hashBlock, lookUpBlock, type Strings, type StringTable } from "./string-table.js";
 

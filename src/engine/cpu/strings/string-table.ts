@@ -1,8 +1,9 @@
 /**
- * The hash table of a dictionary, and the loops over it: hash a block of strings, look them up, put new ones in. Two words a slot, the
- * hash of a string and its number plus one, 0 for none; slots are a power of two, at most half of them taken, probed one after another,
- * `REACH` of them at most: strings that find no place there are in a tree (../groups/key-tree.ts), so no choice of strings makes a probe
- * long. Strings never leave, so there are no tombstones. A record of the arena is a string's length and its bytes, filled up with zeros.
+ * The hash table of a dictionary, and the loops over it: hash a block of strings, look them up, put new ones in. Two
+ * words a slot, the hash of a string and its number plus one, 0 for none; slots are a power of two, at most half of
+ * them taken, probed one after another, `REACH` of them at most: strings that find no place there are in a tree
+ * (../groups/key-tree.ts), so no choice of strings makes a probe long. Strings never leave, so there are no tombstones.
+ * A record of the arena is a string's length and its bytes, filled up with zeros.
  */
 
 import { xxh32Of } from "../../../xxh32.js";
@@ -68,8 +69,8 @@ export function hashBlock(
 }
 
 /**
- * Looks elements from..to up by their hashes: writes `numbers[i]`, `none` where a string has no number. Answers how many have none.
- * Elements that are left out get 0.
+ * Looks elements from..to up by their hashes: writes `numbers[i]`, `none` where a string has no number. Answers how
+ * many have none. Elements that are left out get 0.
  */
 export function lookUpBlock(
   { slots, arena, tree }: StringTable,
@@ -235,7 +236,8 @@ export function moveSlots({ slots, tree }: StringTable, to: StringTable, larger:
 }
 
 /**
- * Copies a record of another arena, whose string is not in the table, to a word of this one. Answers how many words it has.
+ * Copies a record of another arena, whose string is not in the table, to a word of this one. Answers how many words it
+ * has.
  * @param view the bytes of this one
  */
 export function addRecord(

@@ -1,6 +1,6 @@
 /**
- * The threads that look strings up. A batch goes chunk by chunk through shared memory, where all threads take pieces of it; what is new
- * among it the calling thread puts in afterwards, in input order, so results do not depend on threads.
+ * The threads that look strings up. A batch goes chunk by chunk through shared memory, where all threads take pieces of
+ * it; what is new among it the calling thread puts in afterwards, in input order, so results do not depend on threads.
  */
 import type { Allocation } from "../../../host/memory.js";
 import type { TaskKind } from "../../../host/pool.js";

@@ -13,7 +13,10 @@ import { type HashName, hashNames } from "../../hash-names.js";
 import { SIDE_SLOTS } from "../../layout.js";
 import { hashOfWord, type TableHash } from "./table-hash.js";
 
-/** What a thread needs to know of a table to probe it. Can be posted to workers, unless the hash function is the user's own. */
+/**
+ * What a thread needs to know of a table to probe it. Can be posted to workers, unless the hash function is the user's
+ * own.
+ */
 export interface TableMemory extends TableHash {
   /** All slots, side slots included, as layout.ts says. */
   readonly slots: Uint32Array;

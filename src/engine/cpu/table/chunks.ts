@@ -74,9 +74,9 @@ export interface ChunkWork {
 }
 
 /**
- * `inChunks` over a batch, each chunk shared with workers or not as `work` says, unless the call names a strategy. To share a
- * chunk of changes is to sort it by ranges of slots first, so that each has one owner: the partitioned strategy. Lookups are
- * shared as they are.
+ * `inChunks` over a batch, each chunk shared with workers or not as `work` says, unless the call names a strategy. To
+ * share a chunk of changes is to sort it by ranges of slots first, so that each has one owner: the partitioned
+ * strategy. Lookups are shared as they are.
  * @param aloneLength elements of a chunk that is done alone, if that is not long
  */
 export function eachChunk(

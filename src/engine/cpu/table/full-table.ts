@@ -1,7 +1,7 @@
 /**
- * Inserting into a table without a free slot. A key that is not there is probed for as far as the longest probe of the table
- * goes, which may be all its slots; so with many such keys the table's keys are put into a roomy set once, and only
- * elements whose key is in it are probed. Decides nothing that the probe loops would decide otherwise.
+ * Inserting into a table without a free slot. A key that is not there is probed for as far as the longest probe of the
+ * table goes, which may be all its slots; so with many such keys the table's keys are put into a roomy set once, and
+ * only elements whose key is in it are probed. Decides nothing that the probe loops would decide otherwise.
  */
 import { keyedWord, murmur3 } from "../../hash.js";
 import { NO_SEED } from "../../hash-names.js";
@@ -17,7 +17,9 @@ const MOST_SLOTS = 2 ** 27;
 /** Slots whose keys are put into the set at once: about 10 ms of work. */
 const SLOTS_AT_ONCE = 2 ** 18;
 
-/** One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys. */
+/**
+ * One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys.
+ */
 export class FullTable {
   #present: Uint32Array | null = null;
   /** Slots whose keys are in `#present`. */

@@ -3,8 +3,9 @@
  * Threads take pieces of it from a counter until none is left, so a thread that comes late, or never, costs
  * nothing. Which thread works on which piece never shows in a result; parallel.ts says why.
  *
- * A job that takes long ends early, so that the event loop gets its turn whatever the keys: the first thread to see it leaves no
- * piece to take. Pieces of a look-up that were taken are finished. Elements of a change that were taken but not done are deferred.
+ * A job that takes long ends early, so that the event loop gets its turn whatever the keys: the first thread to see it
+ * leaves no piece to take. Pieces of a look-up that were taken are finished. Elements of a change that were taken but
+ * not done are deferred.
  */
 import { endJob, isEnded } from "../../../host/protocol.js";
 import {
@@ -97,8 +98,8 @@ export interface JobResult {
    */
   readonly deferred: number[];
   /**
-   * If this thread ended the job early, how many pieces had been asked for by all threads, else Infinity. Two threads may end it at
-   * once; the smaller number is the right one.
+   * If this thread ended the job early, how many pieces had been asked for by all threads, else Infinity. Two threads
+   * may end it at once; the smaller number is the right one.
    */
   readonly taken: number;
 }

@@ -1,6 +1,6 @@
 /**
- * The loops over slots of one word of key and at most one of value: sequential.ts on the calling thread, parallel.ts on several.
- * Both give the same results.
+ * The loops over slots of one word of key and at most one of value: sequential.ts on the calling thread, parallel.ts on
+ * several. Both give the same results.
  */
 import type { CpuEngine } from "../cpu-engine.js";
 import type { TableMemory } from "./blocks.js";
@@ -72,7 +72,10 @@ export class NarrowLoops implements SlotLoops {
   }
 }
 
-/** How chunks are shared; not at all where workers lack the hash function: a function's text would leave its surroundings behind. */
+/**
+ * How chunks are shared; not at all where workers lack the hash function: a function's text would leave its
+ * surroundings behind.
+ */
 function shared(
   { own }: TableMemory,
   how: NonNullable<ChunkWork["shared"]>,

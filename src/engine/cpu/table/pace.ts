@@ -1,12 +1,13 @@
 /**
- * How long a thread works before it looks up. A run is the elements that are probed between two looks at the clock: as many as
- * look at no more than `pace.runSlots` slots, at least one. Its length follows from maxProbe, so the probe loops count nothing for it.
+ * How long a thread works before it looks up. A run is the elements that are probed between two looks at the clock: as
+ * many as look at no more than `pace.runSlots` slots, at least one. Its length follows from maxProbe, so the probe
+ * loops count nothing for it.
  */
 
 export const pace = {
   /**
-   * Slots that a run looks at, at most: 14 ms in one long chain, which is read in order (3.3 ns a slot; Node 20, EPYC 9004). Up to a
-   * maxProbe of 2^12 a run is a whole block. Tests take fewer, which short chains are enough for.
+   * Slots that a run looks at, at most: 14 ms in one long chain, which is read in order (3.3 ns a slot; Node 20, EPYC
+   * 9004). Up to a maxProbe of 2^12 a run is a whole block. Tests take fewer, which short chains are enough for.
    */
   runSlots: 2 ** 22,
 };
@@ -19,7 +20,10 @@ export function runLength(maxProbe: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(pace.runSlots / Math.max(1, maxProbe))));
 }
 
-/** Tells when work takes long. Looks at the clock once in `pace.runSlots` slots, because a look takes as long as a probe or two. */
+/**
+ * Tells when work takes long. Looks at the clock once in `pace.runSlots` slots, because a look takes as long as a probe
+ * or two.
+ */
 export class Stopwatch {
   readonly #start = performance.now();
   #slots = 0;

@@ -162,8 +162,8 @@ function piecesTaken(results: readonly JobResult[]): number {
 }
 
 /**
- * The elements of a changed chunk that are left to do: those that were deferred, in each thread's order, and those of ranges that
- * nobody took. They are copied, because the next chunk of any table takes the shared memory.
+ * The elements of a changed chunk that are left to do: those that were deferred, in each thread's order, and those of
+ * ranges that nobody took. They are copied, because the next chunk of any table takes the shared memory.
  */
 function restOf(
   { table, counters }: Territory,

@@ -80,8 +80,8 @@ export function reject(tally: Tally, { rejected }: Pick<InsertColumns, "rejected
 }
 
 /**
- * Inserts elements `from..to` of a block whose chains end before word `end`. Returns where it stopped: before `to` when maxProbe
- * has grown so far that all of them would be more than a run.
+ * Inserts elements `from..to` of a block whose chains end before word `end`. Returns where it stopped: before `to` when
+ * maxProbe has grown so far that all of them would be more than a run.
  */
 export function insertRun(
   at: Territory,

@@ -1,4 +1,7 @@
-/** Scans over all slots: collecting the entries, measuring a table, counting it anew. Wide slots are scanned in wide-scan.ts. */
+/**
+ * Scans over all slots: collecting the entries, measuring a table, counting it anew. Wide slots are scanned in
+ * wide-scan.ts.
+ */
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { EMPTY, SIDE_SLOTS, TOMBSTONE } from "../../layout.js";
 import { type Scalar, scalarWords } from "../../scalars.js";

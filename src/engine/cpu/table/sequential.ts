@@ -1,6 +1,6 @@
 /**
- * Chunks of a batch on one thread, in input order, block by block. Each function does one run of its chunk, from the first element
- * on, and returns where it stopped.
+ * Chunks of a batch on one thread, in input order, block by block. Each function does one run of its chunk, from the
+ * first element on, and returns where it stopped.
  */
 import type { CallOptions } from "../../engine.js";
 import { BLOCK, type Block, fillBlock, type TableMemory, touchHomes } from "./blocks.js";
@@ -32,7 +32,9 @@ export interface Batch<K = Uint32Array> {
 export interface Chunk<K = Uint32Array> extends Pick<Batch<K>, "keys" | "where"> {
   readonly from: number;
   readonly to: number;
-  /** Of chunks that are shared: asked before columns are read or written, for the caller may have taken them away since. */
+  /**
+   * Of chunks that are shared: asked before columns are read or written, for the caller may have taken them away since.
+   */
   readonly checkInputs?: CallOptions["checkInputs"];
 }
 

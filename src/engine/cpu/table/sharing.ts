@@ -1,6 +1,7 @@
 /**
- * Which chunks of an engine's tables are shared with workers, and how long they are then. The workers, and what makes jobs of chunks,
- * are in parallel.ts: it loads with the first chunk that is shared, since pages whose batches are small do without.
+ * Which chunks of an engine's tables are shared with workers, and how long they are then. The workers, and what makes
+ * jobs of chunks, are in parallel.ts: it loads with the first chunk that is shared, since pages whose batches are small
+ * do without.
  */
 import type { HostPool } from "../../../host/pool.js";
 import { lazily } from "../../lazily.js";

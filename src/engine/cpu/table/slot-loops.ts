@@ -1,7 +1,8 @@
 /**
- * The seam inside the cpu engine: what a table asks of the loops over its slots. narrow-loops.ts has them for keys of one word with
- * at most one word of value, on several threads; wide-loops.ts for all other formats, on the calling thread. Loops keep the
- * invariants of layout.ts and count what they do; they know nothing of columns' types, signals or progress.
+ * The seam inside the cpu engine: what a table asks of the loops over its slots. narrow-loops.ts has them for keys of
+ * one word with at most one word of value, on several threads; wide-loops.ts for all other formats, on the calling
+ * thread. Loops keep the invariants of layout.ts and count what they do; they know nothing of columns' types, signals
+ * or progress.
  */
 import type { TableMemory } from "./blocks.js";
 import type { ChunkWork } from "./chunks.js";

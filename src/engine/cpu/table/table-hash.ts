@@ -1,4 +1,7 @@
-/** Hashes of keys of one word in tables of the cpu engine: with the table's seed, and the user's own function where it has one. Wider keys: wide-hash.ts. */
+/**
+ * Hashes of keys of one word in tables of the cpu engine: with the table's seed, and the user's own function where it
+ * has one. Wider keys: wide-hash.ts.
+ */
 import { hashFunctions, keyedWord } from "../../hash.js";
 import { hashNames, NO_SEED, type OwnHash } from "../../hash-names.js";
 import { xxhash64 } from "../../xxhash64.js";

@@ -1,9 +1,10 @@
 /**
- * Blocks of elements that are ready to probe in a table of wide slots, as blocks.ts has them for narrow ones: chosen, brought together
- * from the columns they come in, hashed, and their home slots brought into the cache.
+ * Blocks of elements that are ready to probe in a table of wide slots, as blocks.ts has them for narrow ones: chosen,
+ * brought together from the columns they come in, hashed, and their home slots brought into the cache.
  *
- * The first word of a slot tells EMPTY and TOMBSTONE from entries, and is called its *mark* here: a key of one word itself, else the
- * tag of the key (slot-format.ts). Equal keys have equal marks, and the home slot follows from the mark alone.
+ * The first word of a slot tells EMPTY and TOMBSTONE from entries, and is called its *mark* here: a key of one word
+ * itself, else the tag of the key (slot-format.ts). Equal keys have equal marks, and the home slot follows from the
+ * mark alone.
  */
 import { canonicalise } from "../../float-keys.js";
 import { homeSlot } from "../../hash.js";
@@ -38,7 +39,10 @@ export class WideBlock {
     this.key = new Uint32Array(BLOCK * format.keyWords);
   }
 
-  /** Fills the block with elements `from..to` of a batch, BLOCK at most, less those that `where` leaves out. Answers how many there are. */
+  /**
+   * Fills the block with elements `from..to` of a batch, BLOCK at most, less those that `where` leaves out. Answers how
+   * many there are.
+   */
   fill(keys: Columns, where: Uint8Array | null, from: number, to: number): number {
     const { element } = this;
     let count = 0;

@@ -1,6 +1,6 @@
 /**
- * One key in a table of wide slots: where it may be, where it is, where it goes. Written over the slot's format, for keys and values
- * of any number of words; it counts nothing and changes nothing but the slots that it is told to.
+ * One key in a table of wide slots: where it may be, where it is, where it goes. Written over the slot's format, for
+ * keys and values of any number of words; it counts nothing and changes nothing but the slots that it is told to.
  */
 import { EMPTY, TOMBSTONE } from "../../layout.js";
 import { scalarWords } from "../../scalars.js";
@@ -68,8 +68,9 @@ export class WideCursor {
   }
 
   /**
-   * First word of the slot that has the key, else of the slot where it goes: the first TOMBSTONE of its probe sequence, else the
-   * first free slot behind, also beyond maxProbe. NONE when there is no such slot. For keys without a side slot.
+   * First word of the slot that has the key, else of the slot where it goes: the first TOMBSTONE of its probe sequence,
+   * else the first free slot behind, also beyond maxProbe. NONE when there is no such slot. For keys without a side
+   * slot.
    */
   placeFor({ mainLive, maxProbe }: Counters): number {
     const { slots, slotCount, words } = this.table;

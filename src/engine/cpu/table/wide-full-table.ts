@@ -1,6 +1,6 @@
 /**
- * Inserting into a table of wide slots without a free slot, as full-table.ts does it for narrow ones: the slots are put into an index
- * by key once, so that a key that is not there is not probed for through all of them.
+ * Inserting into a table of wide slots without a free slot, as full-table.ts does it for narrow ones: the slots are put
+ * into an index by key once, so that a key that is not there is not probed for through all of them.
  */
 import { hashNames } from "../../hash-names.js";
 import { EMPTY } from "../../layout.js";
@@ -15,7 +15,9 @@ import { hashOfWords } from "./wide-hash.js";
 /** Slots whose numbers are put into the index at once: about 20 ms of work. */
 const SLOTS_AT_ONCE = 2 ** 18;
 
-/** One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys. */
+/**
+ * One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys.
+ */
 export class WideFullTable {
   readonly #cursor: WideCursor;
   /** Slot numbers by hash of their keys at load 0.5 or less, EMPTY between; null until it is needed. */

@@ -1,6 +1,7 @@
 /**
- * The loops over wide slots, in input order on the calling thread. Wide slots are those of keys or values of more than one word:
- * any SlotFormat that `isWide`. They are not as fast as the loops over narrow slots, and are not shared with workers.
+ * The loops over wide slots, in input order on the calling thread. Wide slots are those of keys or values of more than
+ * one word: any SlotFormat that `isWide`. They are not as fast as the loops over narrow slots, and are not shared with
+ * workers.
  */
 import type { SlotFormat } from "../../slot-format.js";
 import type { TableMemory } from "./blocks.js";

@@ -1,7 +1,7 @@
 /**
- * Insert, find and erase of a chunk in a table of wide slots, block by block and element after element in input order. The probe
- * sequences are those of a WideCursor; what is added here are counts and results. Each function does one run of its chunk, from the
- * first element on, and returns where it stopped.
+ * Insert, find and erase of a chunk in a table of wide slots, block by block and element after element in input order.
+ * The probe sequences are those of a WideCursor; what is added here are counts and results. Each function does one run
+ * of its chunk, from the first element on, and returns where it stopped.
  */
 import { combine, combinePair, Rule } from "../../apply.js";
 import { EMPTY, SIDE_PRESENT, TOMBSTONE } from "../../layout.js";
@@ -14,7 +14,9 @@ import type { LookUpColumns } from "./slot-loops.js";
 import { NONE, type WideCursor } from "./wide-cursor.js";
 import type { WideFullTable } from "./wide-full-table.js";
 
-/** Inserts a chunk; what becomes of the values of keys that are there is said by the rule. `full` is that of the call. */
+/**
+ * Inserts a chunk; what becomes of the values of keys that are there is said by the rule. `full` is that of the call.
+ */
 export function insertWide(
   cursor: WideCursor,
   { counters, tally }: Territory,
@@ -126,7 +128,10 @@ export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, ch
   });
 }
 
-/** Takes up the keys of a run one after another, less those that `where` leaves out. `bound.maxProbe` may grow meanwhile. */
+/**
+ * Takes up the keys of a run one after another, less those that `where` leaves out. `bound.maxProbe` may grow
+ * meanwhile.
+ */
 function eachElement(
   cursor: WideCursor,
   { keys, where, from, to }: Chunk<Columns>,

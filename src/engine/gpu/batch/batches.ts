@@ -40,8 +40,8 @@ export interface BatchTarget {
 }
 
 /**
- * Elements of a chunk whose columns pass through staging buffers, at most: 16 MiB per 4-byte column. Two chunks are in memory at once,
- * and their upload is the time that the first one's work waits.
+ * Elements of a chunk whose columns pass through staging buffers, at most: 16 MiB per 4-byte column. Two chunks are in
+ * memory at once, and their upload is the time that the first one's work waits.
  */
 export const HOST_CHUNK = 2 ** 22;
 

@@ -1,4 +1,7 @@
-/** A chunk of a batch with its columns bound: a value of one shape. What a strategy makes of it is another chunk; none is changed. */
+/**
+ * A chunk of a batch with its columns bound: a value of one shape. What a strategy makes of it is another chunk; none
+ * is changed.
+ */
 import type { GroupSize } from "../../plan.js";
 import type { PlanLog } from "../../plan-log.js";
 import type { Chunk, Column, Scratch } from "./columns.js";
@@ -15,7 +18,9 @@ export interface BoundChunk extends Chunk {
   readonly signal: AbortSignal | undefined;
   /** Slots that probes look at in one step; what suits the table's load unless told. */
   readonly groupSize: GroupSize | undefined;
-  /** The elements are in the order of their partitions: home slots shifted right by this. 0 when they are in any order. */
+  /**
+   * The elements are in the order of their partitions: home slots shifted right by this. 0 when they are in any order.
+   */
   readonly partitionShift: number;
   readonly worklists: WorklistMemory;
   readonly log: PlanLog | undefined;

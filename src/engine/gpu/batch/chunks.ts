@@ -16,8 +16,8 @@ export interface ChunkLimits {
 }
 
 /**
- * Runs `run` over all chunks, one after another. Where columns cross the bus it is told which chunk comes next, so that what
- * does not depend on the one before can begin.
+ * Runs `run` over all chunks, one after another. Where columns cross the bus it is told which chunk comes next, so that
+ * what does not depend on the one before can begin.
  */
 export async function forEachChunk(
   pacer: Pacer,

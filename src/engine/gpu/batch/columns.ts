@@ -106,7 +106,9 @@ export class Scratch {
   }
 }
 
-/** Where an array of this engine lies. A device array's own `buffer` is for users: it takes the buffer out of the pool. */
+/**
+ * Where an array of this engine lies. A device array's own `buffer` is for users: it takes the buffer out of the pool.
+ */
 export function placeOf({ storage }: DeviceArray | PinnedArray): Place {
   return storage as object as Place;
 }

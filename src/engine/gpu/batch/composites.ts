@@ -1,6 +1,7 @@
 /**
- * Composites on their way to kernels and back. Kernels of tables see the words of a key, or a value, next to each other; so columns
- * are packed before they run, and what they write is split into columns. Loaded by the first call with elements of several columns.
+ * Composites on their way to kernels and back. Kernels of tables see the words of a key, or a value, next to each
+ * other; so columns are packed before they run, and what they write is split into columns. Loaded by the first call
+ * with elements of several columns.
  */
 
 import type { ColumnInput, Output } from "../../engine.js";

@@ -8,9 +8,15 @@ import { forEachChunk } from "./chunks.js";
 import type { Chunk, Scratch } from "./columns.js";
 import { Pipeline, type ReadBack } from "./pipeline.js";
 
-/** Bytes of a binding that partitioning takes for a word of an element, at most: the word, and what pages have room for besides. */
+/**
+ * Bytes of a binding that partitioning takes for a word of an element, at most: the word, and what pages have room for
+ * besides.
+ */
 const PARTITION_BYTES = 6;
-/** Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a small one. */
+/**
+ * Elements of a chunk of a large batch, whatever speed was seen: some milliseconds on a large GPU, below a second on a
+ * small one.
+ */
 export const BULK_CHUNK = 2 ** 27;
 
 /**

@@ -1,8 +1,8 @@
 /**
- * The chunks of one call, overlapped: while one is worked on, the next one's columns are uploaded and the results of the one
- * before are copied out. The work itself stays one chunk after another, and a call whose batch is one chunk has nothing to
- * overlap. Read-ahead takes memory that is to spare only, and gives it up when an allocation elsewhere fails: with too little
- * memory for two chunks they go one after the other.
+ * The chunks of one call, overlapped: while one is worked on, the next one's columns are uploaded and the results of
+ * the one before are copied out. The work itself stays one chunk after another, and a call whose batch is one chunk has
+ * nothing to overlap. Read-ahead takes memory that is to spare only, and gives it up when an allocation elsewhere
+ * fails: with too little memory for two chunks they go one after the other.
  */
 
 import { LimitError } from "../../../errors.js";

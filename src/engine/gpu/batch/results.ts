@@ -1,6 +1,6 @@
 /**
- * Results of a whole call: typed or pinned arrays that chunks are read back into, or device arrays that kernels write. Kernels write the
- * words of an element next to each other; those of a composite are then split into its columns.
+ * Results of a whole call: typed or pinned arrays that chunks are read back into, or device arrays that kernels write.
+ * Kernels write the words of an element next to each other; those of a composite are then split into its columns.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -43,7 +43,9 @@ export interface BoundResult {
   readonly column: Column;
   /** Splits the first `count` elements into columns, where they are of several, and reads back. */
   readonly split?: (count: number, reads: readonly Readback[], absent?: Absent) => Promise<void>;
-  /** What has to be read back when this is done: the elements of these, or nothing when the result stays on the device. */
+  /**
+   * What has to be read back when this is done: the elements of these, or nothing when the result stays on the device.
+   */
   readback(written: Chunk): Readback[];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Gathering columns on the GPU: value `rows[i]` as value i, of every layout that columns on a device have. Rows that are not there
- * (NO_ROW) gather as nulls. The results are device arrays of the engine's pool; when the call fails they are given back.
+ * Gathering columns on the GPU: value `rows[i]` as value i, of every layout that columns on a device have. Rows that
+ * are not there (NO_ROW) gather as nulls. The results are device arrays of the engine's pool; when the call fails they
+ * are given back.
  */
 
 import { LimitError } from "../../../errors.js";

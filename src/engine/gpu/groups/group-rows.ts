@@ -1,10 +1,10 @@
 /**
- * Groups of equal rows on the GPU, results included: equal rows are numbered in a table (group-table.ts, number-rows.wgsl), groups
- * get numbers without gaps (number-groups.wgsl), their counts are scanned to offsets (scan.ts), and the rows are listed group by
- * group (list-members.wgsl).
+ * Groups of equal rows on the GPU, results included: equal rows are numbered in a table (group-table.ts,
+ * number-rows.wgsl), groups get numbers without gaps (number-groups.wgsl), their counts are scanned to offsets
+ * (scan.ts), and the rows are listed group by group (list-members.wgsl).
  *
- * Group numbers and the order within a group depend on which row comes first, so they may differ between two calls. The results
- * are device arrays of the engine's pool; when the call fails they are given back.
+ * Group numbers and the order within a group depend on which row comes first, so they may differ between two calls. The
+ * results are device arrays of the engine's pool; when the call fails they are given back.
  */
 
 import type { DeviceArray } from "../../device-array.js";
@@ -72,7 +72,9 @@ export async function numberGroups(
   );
 }
 
-/** Writes where each group begins in the list of members, and where the last one ends: no sum includes the last word. */
+/**
+ * Writes where each group begins in the list of members, and where the last one ends: no sum includes the last word.
+ */
 async function scanCounts(run: RowRun, groups: number, counts: Range, offsets: Range): Promise<void> {
   const scan = await scanning(run, offsets, groups + 1);
   await run.submit("scan", (recorder) => {

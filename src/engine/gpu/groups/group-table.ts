@@ -1,7 +1,8 @@
 /**
- * A table of rows on the GPU in which equal rows are one group: its keys are rows, and a slot holds the number of one row of its
- * group, the leader. Kept beside it, by row: the row's leader and its rank in the group; and by leader: the group's size.
- * number-rows.wgsl builds it, find-group.wgsl probes it with rows of another side, list-members.wgsl lists its rows.
+ * A table of rows on the GPU in which equal rows are one group: its keys are rows, and a slot holds the number of one
+ * row of its group, the leader. Kept beside it, by row: the row's leader and its rank in the group; and by leader: the
+ * group's size. number-rows.wgsl builds it, find-group.wgsl probes it with rows of another side, list-members.wgsl
+ * lists its rows.
  *
  * Joins know groups by their leaders. group-rows.ts, which wants numbers without gaps, asks for those too.
  */
@@ -16,8 +17,9 @@ import { packRecords, type Records } from "./row-records.js";
 import type { RowRun, StepOptions } from "./row-run.js";
 
 /**
- * Slots of a probe, at most: one of 2^31 rows passes so many where hashes are random, so it takes keys that somebody chose. Then the table is
- * built anew with another seed; where that does not help, so many times, probes may be as long as they are.
+ * Slots of a probe, at most: one of 2^31 rows passes so many where hashes are random, so it takes keys that somebody
+ * chose. Then the table is built anew with another seed; where that does not help, so many times, probes may be as long
+ * as they are.
  */
 const REACH = 512;
 const RESEEDED = 3;
@@ -35,7 +37,9 @@ export interface GroupTable {
   readonly sizes: Range;
   /** Per row: its leader, or 0xffffffff for a row in no group. */
   readonly leaders: Range;
-  /** Per row in a group: a number below the group's size that no other row of the group has. If ranks were asked for. */
+  /**
+   * Per row in a group: a number below the group's size that no other row of the group has. If ranks were asked for.
+   */
   readonly ranks: Range;
   /** Per leader: the number of its group, if numbers were asked for. */
   readonly numbers: Range | undefined;
@@ -61,15 +65,17 @@ export interface GroupOptions {
 export interface GroupsAhead {
   readonly table: Omit<GroupTable, "groups" | "members">;
   /**
-   * The table, once the caller has waited for a submission after its first pass. `again`: further passes were needed, so what was read
-   * from it before has to be read again. Null where hashes crowd: the run has another seed then, and all is to be done anew.
+   * The table, once the caller has waited for a submission after its first pass. `again`: further passes were needed,
+   * so what was read from it before has to be read again. Null where hashes crowd: the run has another seed then, and
+   * all is to be done anew.
    * @throws EngineError when compare-exchange fails without end.
    */
   finish(): Promise<{ table: GroupTable; again: boolean } | null>;
 }
 
 /**
- * Packs the rows of a side (row-records.ts) and groups them; one pass over its rows. Rows to be looked up are packed afterwards.
+ * Packs the rows of a side (row-records.ts) and groups them; one pass over its rows. Rows to be looked up are packed
+ * afterwards.
  * @throws EngineError when compare-exchange fails without end.
  */
 export async function buildGroups(run: RowRun, keys: DeviceKeys, options: GroupOptions): Promise<GroupTable> {

@@ -1,4 +1,7 @@
-/** The kernels over a key column of integers: where its keys lie, and keys of fewer words; and what tells a key's place among others. */
+/**
+ * The kernels over a key column of integers: where its keys lie, and keys of fewer words; and what tells a key's place
+ * among others.
+ */
 
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 import { denseParams, eachRow, rowCounters, rowsFragment } from "./row-kernels.js";

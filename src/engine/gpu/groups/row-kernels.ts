@@ -1,6 +1,6 @@
 /**
- * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows, scan counts and list
- * members; and what kernels need that find the group of a row, those of joins among them.
+ * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows, scan counts
+ * and list members; and what kernels need that find the group of a row, those of joins among them.
  */
 
 import { countersOf } from "../counters.js";
@@ -45,7 +45,10 @@ export const reduceParams = [
   "groups",
   /** Words of state that a group has. */
   "stride",
-  /** A column's values: bits of each (1, 8, 16 or whole words), words in which they are compared, how they are read, and if they may be null. */
+  /**
+   * A column's values: bits of each (1, 8, 16 or whole words), words in which they are compared, how they are read, and
+   * if they may be null.
+   */
   "bits",
   "words",
   "form",
@@ -60,10 +63,15 @@ export const reduceParams = [
   "latest",
   /** Where words of state begin. */
   "base",
-  /** Rows that an invocation takes, and the logarithm of the slots that a group has in a workgroup's cache: see group-cache.wgsl. */
+  /**
+   * Rows that an invocation takes, and the logarithm of the slots that a group has in a workgroup's cache: see
+   * group-cache.wgsl.
+   */
   "items",
   "replicas",
-  /** Slots of the table of keys, their logarithm, steps of a probe, and whether keys may be null: see key-slots.wgsl. */
+  /**
+   * Slots of the table of keys, their logarithm, steps of a probe, and whether keys may be null: see key-slots.wgsl.
+   */
   "slots",
   "slotBits",
   "steps",
@@ -72,7 +80,10 @@ export const reduceParams = [
   "total",
   /** Rows of one bin above which keys are uneven: see survey-keys.wgsl. */
   "most",
-  /** Logarithms: parts of the rows, those that they were split into first, and finer ones of each; workgroups that split a part again: part-items.wgsl. */
+  /**
+   * Logarithms: parts of the rows, those that they were split into first, and finer ones of each; workgroups that split
+   * a part again: part-items.wgsl.
+   */
   "partBits",
   "splitBits",
   "fineBits",
@@ -120,7 +131,10 @@ export const rowCounters = countersOf("RowControl", [
   /** Pairs, or bytes of gathered strings: 64 bits. */
   "totalLow",
   "totalHigh",
-  /** Groups that keys of one word have, not counting that of nulls; 1 where that is; 1 where the table has no room for a group. */
+  /**
+   * Groups that keys of one word have, not counting that of nulls; 1 where that is; 1 where the table has no room for a
+   * group.
+   */
   "keyGroups",
   "keyNulls",
   "keysLeft",
@@ -130,7 +144,10 @@ export const rowCounters = countersOf("RowControl", [
   "keysUneven",
   /** 1 where rows of a side have equal keys: see ../join/match-parts.wgsl. */
   "keysRepeat",
-  /** A key, how far others reach above and below it, 1 where some do not fit such words, and how many there are: see key-range.wgsl. */
+  /**
+   * A key, how far others reach above and below it, 1 where some do not fit such words, and how many there are: see
+   * key-range.wgsl.
+   */
   "keyLower",
   "keyUpper",
   "keysAbove",

@@ -1,6 +1,7 @@
 /**
- * Makes records of the key columns of rows: a hash and all key words of a row side by side, so that comparing two rows reads two
- * places. rows.wgsl says what is where in a record. Columns of the host are uploaded, those of the device are read where they are.
+ * Makes records of the key columns of rows: a hash and all key words of a row side by side, so that comparing two rows
+ * reads two places. rows.wgsl says what is where in a record. Columns of the host are uploaded, those of the device are
+ * read where they are.
  */
 import { bitmapBytes } from "../../../bitmaps.js";
 
@@ -58,8 +59,8 @@ export function recordLayout(left: DeviceKeys, right: DeviceKeys | null): Record
 }
 
 /**
- * Bytes of the largest range that a call over these rows binds: the records or the strings. A record is two words or more, and
- * larger than each of its columns; whatever else there is of a row takes two words at most.
+ * Bytes of the largest range that a call over these rows binds: the records or the strings. A record is two words or
+ * more, and larger than each of its columns; whatever else there is of a row takes two words at most.
  */
 export function largestRange({ rows, columns }: DeviceKeys, { rowWords }: RecordLayout): number {
   return Math.max(rows * rowWords * 4, bytesOfStrings(columns));

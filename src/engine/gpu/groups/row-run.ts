@@ -1,10 +1,11 @@
 /**
- * One call over rows on the GPU: its memory, counters, chunks, progress and times. The operations on rows (group-rows.ts,
- * ../join/match.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
+ * One call over rows on the GPU: its memory, counters, chunks, progress and times. The operations on rows
+ * (group-rows.ts, ../join/match.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
  *
- * Submissions run in their order. Only those that read the counters back are waited for: a wait takes as long as the GPU works on a million
- * rows. Of steps that nobody waits for some are queued, and go along with the next submission (`eachChunk`), and some are submitted, so
- * that the GPU begins (`dispatch`). However the call ends, its memory is given back.
+ * Submissions run in their order. Only those that read the counters back are waited for: a wait takes as long as the
+ * GPU works on a million rows. Of steps that nobody waits for some are queued, and go along with the next submission
+ * (`eachChunk`), and some are submitted, so that the GPU begins (`dispatch`). However the call ends, its memory is
+ * given back.
  */
 
 import type { Words } from "../../device-columns.js";
@@ -149,7 +150,10 @@ export class RowRun {
     return this.scratch.attempt(prepare);
   }
 
-  /** Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot begin. */
+  /**
+   * Elements of a device array as a binding, `count` from `first` on (all, unless told): a copy where a binding cannot
+   * begin.
+   */
   async bind(words: Words, first = 0, count = words.length - first): Promise<Range> {
     const { buffer, byteOffset } = placeOf(words);
     const offset = byteOffset + first * 4;
@@ -187,7 +191,10 @@ export class RowRun {
     return this.step(this.host.sources[kernel], {});
   }
 
-  /** Puts commands before the next submission. Until then no memory that they use may be given back, or be written by the host. */
+  /**
+   * Puts commands before the next submission. Until then no memory that they use may be given back, or be written by
+   * the host.
+   */
   queue(record: Recording): void {
     this.#queued.push(record);
   }

@@ -1,6 +1,8 @@
 import type { Bindings, Range, Recorder } from "../runtime.js";
 
-/** Exclusive prefix sums of 32-bit words on the GPU, in place: scan.wgsl tile by tile, and again over the tiles' sums. */
+/**
+ * Exclusive prefix sums of 32-bit words on the GPU, in place: scan.wgsl tile by tile, and again over the tiles' sums.
+ */
 
 /** Words that one workgroup scans, and elements that `count` has for a workgroup. */
 const SCAN_TILE = 2048;

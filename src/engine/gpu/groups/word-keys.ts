@@ -1,4 +1,7 @@
-/** Keys of one column of one or two words, as kernels bind them, where they lie (key-range.wgsl), and as words where that is a range of words. */
+/**
+ * Keys of one column of one or two words, as kernels bind them, where they lie (key-range.wgsl), and as words where
+ * that is a range of words.
+ */
 import { bitmapBytes } from "../../../bitmaps.js";
 
 import type { DeviceKeys, DeviceWordColumn, Words } from "../../device-columns.js";
@@ -68,7 +71,10 @@ export interface KeyRange {
   readonly places: number;
 }
 
-/** Waits for where keys lie; null where that is a longer range than `most`, which mostly a sample tells. A pass over the rows; once a call. */
+/**
+ * Waits for where keys lie; null where that is a longer range than `most`, which mostly a sample tells. A pass over the
+ * rows; once a call.
+ */
 export async function keyRange(run: RowRun, keys: BoundKeys, most: number): Promise<KeyRange | null> {
   const { rows } = keys;
   const look = await looking(run, keys, most);
@@ -101,7 +107,10 @@ async function looking(run: RowRun, { bindings, constants, params }: BoundKeys, 
     step(recorder, all, { ...params, most, items: RANGE_ITEMS, stride, ...chunk });
 }
 
-/** Keys of one word in place of two, equal where these are; null where they lie too far apart. Two passes over the rows, one of which is waited for. */
+/**
+ * Keys of one word in place of two, equal where these are; null where they lie too far apart. Two passes over the rows,
+ * one of which is waited for.
+ */
 export async function narrowKeys(run: RowRun, keys: BoundKeys): Promise<Range | null> {
   const range = await keyRange(run, keys, 0xffffffff);
   if (range === null) return null;

@@ -1,6 +1,6 @@
 /**
- * Pairs where build rows repeat: how many each probe row has, where they begin, and the build rows listed group by group. The caller
- * writes the pairs (expand.wgsl), an invocation each.
+ * Pairs where build rows repeat: how many each probe row has, where they begin, and the build rows listed group by
+ * group. The caller writes the pairs (expand.wgsl), an invocation each.
  */
 
 import { LimitError } from "../../../errors.js";

@@ -1,10 +1,12 @@
 /**
- * The build side of a join whose keys lie close together, as an array over its keys (../../dense-keys.ts): a probe is one load. One key column of one or
- * two words, of any sign; the array has the place of nulls, where these are equal, behind the last key's.
+ * The build side of a join whose keys lie close together, as an array over its keys (../../dense-keys.ts): a probe is
+ * one load. One key column of one or two words, of any sign; the array has the place of nulls, where these are equal,
+ * behind the last key's.
  *
- * How far the keys reach is known of codes of a dictionary. Else it is measured on the GPU (key-range.wgsl) and waited for, since the array's length
- * follows from it; keys that lie far apart are mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build
- * rows are equal is known with the counters that come back next.
+ * How far the keys reach is known of codes of a dictionary. Else it is measured on the GPU (key-range.wgsl) and waited
+ * for, since the array's length follows from it; keys that lie far apart are mostly told by a sample, and the column is
+ * remembered, so that the next join does not ask. Whether build rows are equal is known with the counters that come
+ * back next.
  */
 import { bitmapBytes } from "../../../bitmaps.js";
 
@@ -42,12 +44,17 @@ import type { Partners, SelectConstants, SelectStep } from "./row-lists.js";
 
 /** Rows of both sides from which waiting for the range pays: of fewer, the GPU has done with them by then. */
 const LEAST_ROWS = 2 ** 22;
-/** Of a longer array too little is in the GPU's cache: random accesses to its memory take as long as bringing the rows into order does. */
+/**
+ * Of a longer array too little is in the GPU's cache: random accesses to its memory take as long as bringing the rows
+ * into order does.
+ */
 const MOST_PLACES = 2 ** 25;
 /** Key columns that were found to lie far apart. Should one have changed, it only takes the longer way. */
 const sparse = new WeakSet<object>();
 
-/** Both sides with their only key column on the device, where they have one that may be dense; null where they have not. */
+/**
+ * Both sides with their only key column on the device, where they have one that may be dense; null where they have not.
+ */
 export async function denseSides(
   run: RowRun,
   build: DeviceKeys,

@@ -1,4 +1,7 @@
-/** The kernels of joins whose keys lie close together: an array over the keys tells the build row of each, or how many there are. */
+/**
+ * The kernels of joins whose keys lie close together: an array over the keys tells the build row of each, or how many
+ * there are.
+ */
 
 import { keyPlaces } from "../groups/key-kernels.js";
 import { denseParams, eachRow, rowCounters, rowsFragment } from "../groups/row-kernels.js";

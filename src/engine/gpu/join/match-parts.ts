@@ -1,7 +1,7 @@
 /**
- * Joins on one key of one or two words without nulls whose build rows are all different: both sides are split by the bits of their mixed keys
- * (../reduce/row-parts.ts), until a part's build rows fit a workgroup's memory, where the probe rows look them up. No table is written, and nothing but the
- * partners goes to the GPU's memory at random.
+ * Joins on one key of one or two words without nulls whose build rows are all different: both sides are split by the
+ * bits of their mixed keys (../reduce/row-parts.ts), until a part's build rows fit a workgroup's memory, where the
+ * probe rows look them up. No table is written, and nothing but the partners goes to the GPU's memory at random.
  *
  * Nothing is waited for: whether all went well is known with the first counters that come back.
  */
@@ -19,7 +19,10 @@ import { matchPartsKernel } from "./join-kernels.js";
 
 /** Build rows from which this pays. */
 const LEAST_ROWS = 2 ** 22;
-/** Words of the keys that a table of the engine takes less time for: 1.7 ms of kernels beside 2.6, for 2^24 rows on either side. */
+/**
+ * Words of the keys that a table of the engine takes less time for: 1.7 ms of kernels beside 2.6, for 2^24 rows on
+ * either side.
+ */
 const NARROW = 1;
 /** Slots of a workgroup's table, the most build rows in it, and how many are wanted. */
 const SLOTS = { software: 512, hardware: 2048 } as const;

@@ -1,6 +1,6 @@
 /**
- * Joins on the GPU, whose result is row numbers, there or on the host: of two sides, the smaller of which is the build side, or of one side with an
- * index that was built before (match.ts).
+ * Joins on the GPU, whose result is row numbers, there or on the host: of two sides, the smaller of which is the build
+ * side, or of one side with an index that was built before (match.ts).
  */
 import type { DeviceKeys, KindAt, MatchCall, MatchesAt } from "../../device-columns.js";
 import type { Placement } from "../../engine.js";

@@ -1,6 +1,7 @@
 /**
- * Joins on one key of one or two words whose build rows are all different: a hash table of the engine maps keys to rows, and finds the
- * partners. So they take every strategy that tables have; partitioned, neither side is read at random from the GPU's memory.
+ * Joins on one key of one or two words whose build rows are all different: a hash table of the engine maps keys to
+ * rows, and finds the partners. So they take every strategy that tables have; partitioned, neither side is read at
+ * random from the GPU's memory.
  *
  * Keys are compared as patterns of bits, as records are: the table's keys are u32 or u64 whatever the column's type.
  */
@@ -19,14 +20,17 @@ import { countUpKernel, flagsOfBitsKernel } from "./join-kernels.js";
 
 /** Of the table of build rows. */
 const MAX_LOAD = 0.5;
-/** Build rows from which a table pays: fewer are matched by records in less time than a table's calls wait for each other. */
+/**
+ * Build rows from which a table pays: fewer are matched by records in less time than a table's calls wait for each
+ * other.
+ */
 const LEAST_ROWS = 2 ** 22;
 
 type KeyTable = Table<"u32" | "u64", "u32">;
 
 /**
- * The partner of every probe row, or undefined where that takes another way: several or other key columns, nulls that are equal, or
- * build rows that are, or few of them.
+ * The partner of every probe row, or undefined where that takes another way: several or other key columns, nulls that
+ * are equal, or build rows that are, or few of them.
  * @param anyPartner it does not matter which of equal build rows is the partner
  */
 export async function partnersOfWords(

@@ -1,10 +1,12 @@
 /**
- * One join on the GPU, whose result stays there or goes to the host. Where the rows of the build side are all different, or only matching
- * counts, every probe row gets one partner; else pairs are counted and written (count-pairs.ts). The kinds of join come from that: rows
- * are listed by whether they have a partner (row-lists.ts), and rows of a side that are in no pair are appended.
+ * One join on the GPU, whose result stays there or goes to the host. Where the rows of the build side are all
+ * different, or only matching counts, every probe row gets one partner; else pairs are counted and written
+ * (count-pairs.ts). The kinds of join come from that: rows are listed by whether they have a partner (row-lists.ts),
+ * and rows of a side that are in no pair are appended.
  *
- * Large sides of one key of two words that repeats on neither are split and matched part by part (match-parts.ts); of one word they go
- * through a hash table of the engine (match-words.ts), with all its strategies. A build side that was built before is probed by its records.
+ * Large sides of one key of two words that repeats on neither are split and matched part by part (match-parts.ts); of
+ * one word they go through a hash table of the engine (match-words.ts), with all its strategies. A build side that was
+ * built before is probed by its records.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -216,7 +218,8 @@ export class Match {
   }
 
   /**
-   * The rows are listed as if no two build rows were equal before anybody knows: mostly that is so, and a wait for the table is saved.
+   * The rows are listed as if no two build rows were equal before anybody knows: mostly that is so, and a wait for the
+   * table is saved.
    */
   async #guess(): Promise<Found | PairCount> {
     const { run } = this;
@@ -317,7 +320,10 @@ export class Match {
     return { probe, build };
   }
 
-  /** The rows of a join where every probe row has one partner at most: all in their order, or some in any. Waits for what was submitted. */
+  /**
+   * The rows of a join where every probe row has one partner at most: all in their order, or some in any. Waits for
+   * what was submitted.
+   */
   async #fromPartners(partners: ResultColumn): Promise<Found> {
     if (this.#keepsProbe) return this.#allRows(partners, true);
     if (this.#isHalfOfProbe) return { ...(await this.#selectHalf(partnersIn(this.run, partners))), partners };

@@ -1,6 +1,6 @@
 /**
- * Rows in a table on the GPU that stays, for batches of others to be joined with: their records, their groups, and, where rows
- * repeat, the groups' lists. A join without an index makes them anew each time (match.ts).
+ * Rows in a table on the GPU that stays, for batches of others to be joined with: their records, their groups, and,
+ * where rows repeat, the groups' lists. A join without an index makes them anew each time (match.ts).
  */
 import type { DeviceKeys, KindAt, MatchCall, MatchesAt } from "../../device-columns.js";
 import type { Placement } from "../../engine.js";

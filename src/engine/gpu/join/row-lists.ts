@@ -1,6 +1,6 @@
 /**
- * Lists of row numbers that stay on the GPU: rows that have a partner or have none, rows of a side that are in a list or not, and lists one
- * behind the other.
+ * Lists of row numbers that stay on the GPU: rows that have a partner or have none, rows of a side that are in a list
+ * or not, and lists one behind the other.
  */
 
 import { NO_ROW } from "../../device-columns.js";

@@ -1,6 +1,7 @@
 /**
- * Adding groups of equal keys to lists. Groups are counted by list (tally-groups.wgsl), each list gets room for its own (allocate-pieces.wgsl), and the
- * values go where the groups say (resolve-targets.wgsl, put-groups.wgsl): in one submission, where there surely is room.
+ * Adding groups of equal keys to lists. Groups are counted by list (tally-groups.wgsl), each list gets room for its own
+ * (allocate-pieces.wgsl), and the values go where the groups say (resolve-targets.wgsl, put-groups.wgsl): in one
+ * submission, where there surely is room.
  */
 
 import type { DeviceArray } from "../../device-array.js";

@@ -1,7 +1,7 @@
 /**
- * Adding a batch to lists. Elements are counted by list in `added` (tally.wgsl), each list gets room for its own (allocate-pieces.wgsl), and the values
- * are put there (put.wgsl). All memory is there before the first list is changed, and from then on nobody is asked whether to stop: so a
- * call that fails has changed nothing.
+ * Adding a batch to lists. Elements are counted by list in `added` (tally.wgsl), each list gets room for its own
+ * (allocate-pieces.wgsl), and the values are put there (put.wgsl). All memory is there before the first list is
+ * changed, and from then on nobody is asked whether to stop: so a call that fails has changed nothing.
  */
 
 import { DeviceArray } from "../../device-array.js";

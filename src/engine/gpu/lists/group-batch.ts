@@ -1,7 +1,7 @@
 /**
- * Batches whose keys surely repeat, as groups of equal keys (ListOperations.group): the table finds each group's list once, and lists
- * are changed once a group. Items are brought into pages of few keys (partitioned/staged-items.ts), where a workgroup meets equal ones
- * (group-keys.wgsl).
+ * Batches whose keys surely repeat, as groups of equal keys (ListOperations.group): the table finds each group's list
+ * once, and lists are changed once a group. Items are brought into pages of few keys (partitioned/staged-items.ts),
+ * where a workgroup meets equal ones (group-keys.wgsl).
  */
 
 import type { DeviceArray } from "../../device-array.js";

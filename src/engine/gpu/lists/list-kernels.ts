@@ -15,7 +15,10 @@ import { selected } from "../selected.js";
 
 /** What a dispatch is told. */
 export const listParams = [
-  /** Elements (entries, lists) first .. first + count are this dispatch's. Columns that are bound by chunk begin with the first. */
+  /**
+   * Elements (entries, lists) first .. first + count are this dispatch's. Columns that are bound by chunk begin with
+   * the first.
+   */
   "first",
   "count",
   /** Words of a column before the first element that is bound. */
@@ -66,7 +69,10 @@ export const TILE = 256;
 export const TALLY_TILE = 512;
 export const LOOK_UP_TILE = 1024;
 export const EXPAND_TILE = 1024;
-/** Those of a workgroup that groups items: at least, so that equal keys meet, and at most, so that a rank fits its place (item-tiles.wgsl). */
+/**
+ * Those of a workgroup that groups items: at least, so that equal keys meet, and at most, so that a rank fits its place
+ * (item-tiles.wgsl).
+ */
 export const LEAST_TILE = 4096;
 export const MOST_TILE = 2 ** 20;
 

@@ -21,7 +21,10 @@ import { GpuLists } from "./gpu-lists.js";
 import { countUp, flagRows, pair } from "./list-kernels.js";
 import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./list-run.js";
 
-/** Elements below which a batch is inserted as it is, and those of a key on average: fewer gain less than grouping takes. */
+/**
+ * Elements below which a batch is inserted as it is, and those of a key on average: fewer gain less than grouping
+ * takes.
+ */
 const LEAST_GROUPED = 2 ** 21;
 const LEAST_COPIES = 4;
 
@@ -123,8 +126,8 @@ function paysToGroup(
 export const operationsOf = (host: ListHost): ListOperations => new GpuListOperations(host);
 
 /**
- * For each element, from the second word of a buffer on, `first` and how many are selected before it, and behind them all; answers the
- * last one too. The caller releases the buffer.
+ * For each element, from the second word of a buffer on, `first` and how many are selected before it, and behind them
+ * all; answers the last one too. The caller releases the buffer.
  */
 export async function scannedFlags(
   host: ListHost,

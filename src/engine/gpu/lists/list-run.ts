@@ -1,6 +1,6 @@
 /**
- * One call over lists on the GPU: its memory, counters, kernels and chunks. webgpu-lists.ts and its neighbours say what is recorded; this
- * says how it is submitted and waited for. However the call ends, its memory is given back.
+ * One call over lists on the GPU: its memory, counters, kernels and chunks. webgpu-lists.ts and its neighbours say what
+ * is recorded; this says how it is submitted and waited for. However the call ends, its memory is given back.
  */
 
 import type { DeviceArray } from "../../device-array.js";
@@ -92,7 +92,10 @@ export class ListRun implements Scanner {
     return this.step(kernel === "scan" ? scan : scanAdd, { HEAD: 1 });
   }
 
-  /** Submits what a later submission of the call builds on: the GPU begins meanwhile. When it was refused, that one throws. */
+  /**
+   * Submits what a later submission of the call builds on: the GPU begins meanwhile. When it was refused, that one
+   * throws.
+   */
   readonly submitAhead = (label: string, record: Recording): Promise<void> =>
     this.submissions.ahead(label, record);
 

@@ -1,8 +1,8 @@
 /**
  * The memory of lists on the GPU. The operations are in the files beside it.
  *
- * Memory: the heads; where there are values also room for them, the records of lists in several pieces (which grow when they are used up),
- * and a word for each number that is 0 between calls.
+ * Memory: the heads; where there are values also room for them, the records of lists in several pieces (which grow when
+ * they are used up), and a word for each number that is 0 between calls.
  */
 
 import { ListCounts } from "../../list-counts.js";

@@ -55,7 +55,10 @@ export async function readElements<T extends ScalarType>(
   return result;
 }
 
-/** Overwrites bytes of a buffer. Buffers are written in words: of a word that `data` covers in part, the rest stays as it is. */
+/**
+ * Overwrites bytes of a buffer. Buffers are written in words: of a word that `data` covers in part, the rest stays as
+ * it is.
+ */
 export async function writeElements(
   gpu: GpuRuntime,
   at: Place,

@@ -1,7 +1,8 @@
 import type { GpuBuffer } from "../runtime.js";
 /**
- * GPU buffers that nobody uses, kept for whoever asks next: drivers take some 25 ms a GiB to allocate memory and as long to free it,
- * several times the work on it. What is kept was released last; it knows nothing of who uses buffers, or how many there are.
+ * GPU buffers that nobody uses, kept for whoever asks next: drivers take some 25 ms a GiB to allocate memory and as
+ * long to free it, several times the work on it. What is kept was released last; it knows nothing of who uses buffers,
+ * or how many there are.
  */
 
 /** What a buffer may be taken for. */
@@ -38,8 +39,8 @@ export class BufferPool {
   }
 
   /**
-   * The smallest buffer that suits, its contents unspecified; of equal ones that which came first of all. So calls that repeat find their
-   * buffers in the same places, and the bind groups that kernels keep.
+   * The smallest buffer that suits, its contents unspecified; of equal ones that which came first of all. So calls that
+   * repeat find their buffers in the same places, and the bind groups that kernels keep.
    */
   take({ bytes, usage, brief = false }: Wanted): GpuBuffer | undefined {
     const largest = sizeClass(bytes) * (brief ? LARGEST.brief : LARGEST.lasting);
@@ -67,8 +68,8 @@ export class BufferPool {
   }
 
   /**
-   * Destroys what was released longest ago, until no more than `most` bytes, and no more buffers than are quickly looked through,
-   * are kept. Answers the bytes destroyed.
+   * Destroys what was released longest ago, until no more than `most` bytes, and no more buffers than are quickly
+   * looked through, are kept. Answers the bytes destroyed.
    */
   shrink(most: number): number {
     const before = this.#bytes;

@@ -1,9 +1,11 @@
 /**
- * The memory of one GPU. Buffers that are released are kept in one pool and handed out again, up to a bound; when there is too
- * little memory they are freed, and then what others have only to save time (`lend`). Allocation has typed errors.
+ * The memory of one GPU. Buffers that are released are kept in one pool and handed out again, up to a bound; when there
+ * is too little memory they are freed, and then what others have only to save time (`lend`). Allocation has typed
+ * errors.
  *
- * What is kept never exceeds the bound, nor by much twice what was once in use at the same time: a program with small tables keeps
- * little, and one that makes the same calls again allocates nothing, though their memory was not all in use at once.
+ * What is kept never exceeds the bound, nor by much twice what was once in use at the same time: a program with small
+ * tables keeps little, and one that makes the same calls again allocates nothing, though their memory was not all in
+ * use at once.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -18,7 +20,10 @@ const LEAST_KEPT = 2 ** 26;
 export interface BufferSource {
   /** Bytes of the largest buffer. */
   readonly maxBuffer: number;
-  /** A zeroed buffer; undefined when the GPU is out of memory. `usage` is the runtime's own word for what it is for; kernels unless told. */
+  /**
+   * A zeroed buffer; undefined when the GPU is out of memory. `usage` is the runtime's own word for what it is for;
+   * kernels unless told.
+   */
   allocate(label: string, bytes: number, usage: number | undefined): Promise<GpuBuffer | undefined>;
   free(buffer: GpuBuffer): void;
   /** Resolves when the GPU has done what was submitted. */
@@ -57,7 +62,9 @@ export class GpuMemory {
     return { held: this.#held, inUse: this.#held - kept, kept, peak: this.#peak, keep: this.keep };
   }
 
-  /** A buffer of at least so many bytes, its contents unspecified, until `release`. @throws LimitError as `allocate`. */
+  /**
+   * A buffer of at least so many bytes, its contents unspecified, until `release`. @throws LimitError as `allocate`.
+   */
   async acquire(label: string, wanted: Wanted, options?: AllocateOptions): Promise<GpuBuffer> {
     return this.takeKept(wanted) ?? this.allocate(label, wanted.bytes, wanted.usage, options);
   }
@@ -84,7 +91,10 @@ export class GpuMemory {
     for (const each of this.#pools) each.shrink(Math.max(0, most - (this.#keptBytes - each.bytes)));
   }
 
-  /** Users' own kernels were given the buffer: it is freed in the end, not kept, so that an old bind group reaches nobody else's memory. */
+  /**
+   * Users' own kernels were given the buffer: it is freed in the end, not kept, so that an old bind group reaches
+   * nobody else's memory.
+   */
   share(buffer: GpuBuffer): void {
     this.#shared.add(buffer);
   }
@@ -108,7 +118,10 @@ export class GpuMemory {
     return this.#pools.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** A new zeroed buffer of at least so many bytes. @throws LimitError when it is larger than the device allows or has memory for. */
+  /**
+   * A new zeroed buffer of at least so many bytes. @throws LimitError when it is larger than the device allows or has
+   * memory for.
+   */
   async allocate(
     label: string,
     bytes: number,
@@ -163,9 +176,9 @@ export class GpuMemory {
   }
 
   /**
-   * Registers memory that its user can do without, or soon will: `giveUp` is called when there is too little, and resolves
-   * when the memory was released or freed. It must not wait for an allocation that is not spare, since that may be waiting
-   * for it. The answer ends the registration.
+   * Registers memory that its user can do without, or soon will: `giveUp` is called when there is too little, and
+   * resolves when the memory was released or freed. It must not wait for an allocation that is not spare, since that
+   * may be waiting for it. The answer ends the registration.
    */
   lend(giveUp: () => Promise<unknown>): () => void {
     this.#lenders.add(giveUp);

@@ -6,8 +6,8 @@ import type { GpuRuntime, Readback } from "../runtime.js";
 const READ_BYTES = 2 ** 24;
 
 /**
- * Brings bytes to the host, in pieces: the next one crosses the link while one is copied. `offset` and the buffer's end are as in
- * Readback.
+ * Brings bytes to the host, in pieces: the next one crosses the link while one is copied. `offset` and the buffer's end
+ * are as in Readback.
  */
 export async function readBytes(
   gpu: GpuRuntime,

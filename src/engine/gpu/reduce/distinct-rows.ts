@@ -1,6 +1,6 @@
 /**
- * Distinct rows on the GPU: rows are numbered by group (../groups), a row of every group is marked (group-order.ts), and the marked rows
- * are listed in their order.
+ * Distinct rows on the GPU: rows are numbered by group (../groups), a row of every group is marked (group-order.ts),
+ * and the marked rows are listed in their order.
  */
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import type { Keep } from "../../keep.js";

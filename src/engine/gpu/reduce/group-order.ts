@@ -1,4 +1,7 @@
-/** Groups in the order of their first rows: a bit for each first row, and a prefix sum of the bits. No work but one bit is per row. */
+/**
+ * Groups in the order of their first rows: a bit for each first row, and a prefix sum of the bits. No work but one bit
+ * is per row.
+ */
 
 import type { ResultColumn } from "../groups/result-columns.js";
 import { ROW_TILE } from "../groups/row-kernels.js";
@@ -48,7 +51,10 @@ export async function orderGroups(
   await run.dispatch("order groups", numbers, (recorder, chunk) => place(recorder, bindings, chunk));
 }
 
-/** The same of many groups, which are brought near to their places first: written at random, each would take a line of the GPU's cache. */
+/**
+ * The same of many groups, which are brought near to their places first: written at random, each would take a line of
+ * the GPU's cache.
+ */
 async function sortGroups(
   run: RowRun,
   {

@@ -1,6 +1,6 @@
 /**
- * States of groups on the GPU: counts and sums (add-values.wgsl), extreme values and rows (raise.wgsl). A column's states are made once,
- * also where several reductions need them, and finished in the order of the groups' first rows.
+ * States of groups on the GPU: counts and sums (add-values.wgsl), extreme values and rows (raise.wgsl). A column's
+ * states are made once, also where several reductions need them, and finished in the order of the groups' first rows.
  */
 
 import { EngineError } from "../../../errors.js";

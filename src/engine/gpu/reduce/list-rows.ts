@@ -1,6 +1,7 @@
 /**
- * How many groups there are, told by a pass over the keys (survey-keys.wgsl), and rows listed in the order of the table that they get
- * (scatter-rows.wgsl): what follows then works on one part of the table after the other, which fits the GPU's cache.
+ * How many groups there are, told by a pass over the keys (survey-keys.wgsl), and rows listed in the order of the table
+ * that they get (scatter-rows.wgsl): what follows then works on one part of the table after the other, which fits the
+ * GPU's cache.
  */
 
 import type { Chunk } from "../batch/columns.js";

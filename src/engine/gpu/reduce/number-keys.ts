@@ -1,7 +1,8 @@
 /**
- * Groups of rows by a key that may be null, of one word or of two that lie in a range of 2^32: every group gets a slot of a table (key-slots.wgsl), which is its number, in the
- * pass that counts its rows and finds its first one (count-keys.wgsl). No number is written for a row: later passes find a row's group
- * by its key again: row after row where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
+ * Groups of rows by a key that may be null, of one word or of two that lie in a range of 2^32: every group gets a slot
+ * of a table (key-slots.wgsl), which is its number, in the pass that counts its rows and finds its first one
+ * (count-keys.wgsl). No number is written for a row: later passes find a row's group by its key again: row after row
+ * where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
  */
 import type { DeviceKeys } from "../../device-columns.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
@@ -22,8 +23,8 @@ const MANY_STEPS = 1024;
 /** At least, for the groups that a survey has told. */
 const SLOTS_PER_GROUP = 1.5;
 /**
- * Rows from which a survey pays, and groups from which a list does: at 1.5 to 3 slots a group, their sums then take 24 to 48 MiB, about as
- * much as the cache of a large GPU holds.
+ * Rows from which a survey pays, and groups from which a list does: at 1.5 to 3 slots a group, their sums then take 24
+ * to 48 MiB, about as much as the cache of a large GPU holds.
  */
 const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
 /** Of the largest state of a group. */
@@ -53,8 +54,8 @@ export async function wordKeysOf(run: RowRun, keys: DeviceKeys): Promise<KeyBind
 }
 
 /**
- * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null where rows are to be
- * numbered by their records. One to four passes over the rows.
+ * Numbers the groups of rows: few ones in a table that is small, many ones in a table whose size a survey tells. Null
+ * where rows are to be numbered by their records. One to four passes over the rows.
  */
 export async function numberKeys(
   run: RowRun,
@@ -101,7 +102,8 @@ const tableOf = (slots: number, steps: number) => ({
 });
 
 /**
- * Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass over the rows.
+ * Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass
+ * over the rows.
  * @param behind a pass that is submitted along with it, and waited for
  */
 async function countKeys(

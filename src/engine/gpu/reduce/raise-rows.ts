@@ -1,4 +1,7 @@
-/** Rows that groups are known by: the first or the last of each, or that of its extreme value, found word by word (raise.wgsl). */
+/**
+ * Rows that groups are known by: the first or the last of each, or that of its extreme value, found word by word
+ * (raise.wgsl).
+ */
 
 import type { RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
@@ -7,8 +10,8 @@ import { raiseKernels } from "./reduce-kernels.js";
 import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 
 /**
- * States of groups, by number: the words of a value, and then the row that has them, the first as ~row or the last (`latest`) as row + 1; 0 where
- * no row has a value. Without words every row has one.
+ * States of groups, by number: the words of a value, and then the row that has them, the first as ~row or the last
+ * (`latest`) as row + 1; 0 where no row has a value. Without words every row has one.
  */
 export async function raiseRows(
   run: RowRun,

@@ -1,10 +1,10 @@
 /**
- * Aggregation on the GPU: groups get numbers (number-keys.ts; or ../groups, for every row), every column is reduced to states of the groups
- * (group-states.ts), groups are ordered by their first rows (group-order.ts), and the states are finished in that order, as values or as rows
- * to gather.
+ * Aggregation on the GPU: groups get numbers (number-keys.ts; or ../groups, for every row), every column is reduced to
+ * states of the groups (group-states.ts), groups are ordered by their first rows (group-order.ts), and the states are
+ * finished in that order, as values or as rows to gather.
  *
- * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup keeps states of
- * its own (group-cache.wgsl), which makes time linear in rows at any number of groups and any skew.
+ * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup
+ * keeps states of its own (group-cache.wgsl), which makes time linear in rows at any number of groups and any skew.
  */
 
 import type { DeviceKeys } from "../../device-columns.js";
@@ -24,7 +24,10 @@ import { numberKeys, wordKeysOf } from "./number-keys.js";
 import { type NumberedGroups, numberedRows, type RowsByGroup } from "./rows-by-group.js";
 import { summedOf } from "./sum-parts.js";
 
-/** Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of number-keys.ts. */
+/**
+ * Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of
+ * number-keys.ts.
+ */
 const PASSES = 2;
 const KEY_PASSES = 4;
 

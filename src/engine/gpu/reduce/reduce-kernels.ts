@@ -1,4 +1,7 @@
-/** The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the groups. */
+/**
+ * The kernels that reduce columns by group: states of groups are made over rows, and finished in the order of the
+ * groups.
+ */
 
 import { eachRow, exchanging, reduceParams, rowCounters, rowsFragment } from "../groups/row-kernels.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";

@@ -1,6 +1,7 @@
 /**
- * Rows in the order of parts of their mixed keys, so that what follows goes through memory in order: they are split twice, each time with a word
- * beside their keys and numbers, a value or the upper word of the key. A survey (list-rows.ts) has counted the rows of finer parts.
+ * Rows in the order of parts of their mixed keys, so that what follows goes through memory in order: they are split
+ * twice, each time with a word beside their keys and numbers, a value or the upper word of the key. A survey
+ * (list-rows.ts) has counted the rows of finer parts.
  */
 
 import type { NumberColumn } from "../../reductions.js";

@@ -1,4 +1,7 @@
-/** How kernels cut tiles of rows, or groups, that they bring into the order of bins: ../partitioned/tile.wgsl, with items of three words. */
+/**
+ * How kernels cut tiles of rows, or groups, that they bring into the order of bins: ../partitioned/tile.wgsl, with
+ * items of three words.
+ */
 import type { RowHost } from "../groups/row-run.js";
 import { fitWorkgroup } from "../tiles.js";
 

@@ -1,6 +1,6 @@
 /**
- * Rows whose groups are known to kernels, by number or by key, and what the kernels over them (group-cache.wgsl) are told: how many slots
- * a workgroup's cache has, and how many rows an invocation takes.
+ * Rows whose groups are known to kernels, by number or by key, and what the kernels over them (group-cache.wgsl) are
+ * told: how many slots a workgroup's cache has, and how many rows an invocation takes.
  */
 
 import type { NumberColumn } from "../../reductions.js";
@@ -18,7 +18,10 @@ export interface NumberedGroups {
   readonly known?: KnownStates;
 }
 
-/** By number, ~row of the first row, and rows; 0 where there is no group. And the sums of a column, as add-values makes them. */
+/**
+ * By number, ~row of the first row, and rows; 0 where there is no group. And the sums of a column, as add-values makes
+ * them.
+ */
 interface KnownStates {
   readonly firsts: Range;
   readonly counts: Range;
@@ -47,8 +50,9 @@ export const SLOT_BYTES = { addValues: 20, raise: 8, countKeys: 12 } as const;
 const SLOTS = { few: 512, many: 2048, software: 512 } as const;
 const FEW = 256;
 /**
- * Slots that a group may have. A group without a slot costs its rows an addition each in memory, at a place that many want: of 1,000 groups
- * in 2,048 slots, 9 % have none of two slots, 0.4 % none of eight. Where most groups have none, more steps are in vain.
+ * Slots that a group may have. A group without a slot costs its rows an addition each in memory, at a place that many
+ * want: of 1,000 groups in 2,048 slots, 9 % have none of two slots, 0.4 % none of eight. Where most groups have none,
+ * more steps are in vain.
  */
 const STEPS = { few: 8, many: 2 } as const;
 /** Groups a slot from which most have none. */
@@ -59,9 +63,15 @@ const SPARE_BYTES = 512;
 const MOST_REPLICAS = 8;
 /** Workgroups that keep a large GPU busy. */
 const WORKGROUPS = 4096;
-/** Rows that a workgroup takes, at most as many as add-values.wgsl says: more make merging cheaper, and more of a table that rows are listed by is in use at a time. */
+/**
+ * Rows that a workgroup takes, at most as many as add-values.wgsl says: more make merging cheaper, and more of a table
+ * that rows are listed by is in use at a time.
+ */
 const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
-/** Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU has memory for. */
+/**
+ * Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU
+ * has memory for.
+ */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 
 /** What a kernel over rows is compiled with and told. */

@@ -1,9 +1,10 @@
 /**
- * Groups of rows by a key of one word, many of them, with the sum of one column at most: rows are split into parts of their mixed keys, twice, with
- * their values beside them, until a part's groups fit a workgroup's memory, where they are found and summed up. So memory is only
- * gone through in order, whatever the number of groups.
+ * Groups of rows by a key of one word, many of them, with the sum of one column at most: rows are split into parts of
+ * their mixed keys, twice, with their values beside them, until a part's groups fit a workgroup's memory, where they
+ * are found and summed up. So memory is only gone through in order, whatever the number of groups.
  *
- * Parts have about the same number of rows where keys have; a survey tells where they have not, and then this is left to others.
+ * Parts have about the same number of rows where keys have; a survey tells where they have not, and then this is left
+ * to others.
  */
 
 import type { DeviceColumn } from "../../device-columns.js";
@@ -19,7 +20,10 @@ import type { NumberedGroups } from "./rows-by-group.js";
 
 /** Rows that a part has, unless there are too few parts. */
 const PART_ROWS = { software: 128, hardware: 8192 } as const;
-/** Slots of a workgroup's table, if it has memory for them, the bytes of each with a sum, and groups per slot at most and at best. */
+/**
+ * Slots of a workgroup's table, if it has memory for them, the bytes of each with a sum, and groups per slot at most
+ * and at best.
+ */
 const SLOTS = { software: 512, hardware: 2048 } as const;
 const SLOT_BYTES = 20;
 const SPARE_BYTES = 512;

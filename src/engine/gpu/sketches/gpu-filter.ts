@@ -1,6 +1,7 @@
 /**
- * A Bloom filter on the GPU. Keys are added to a filter larger than the GPU's cache in the order of its blocks, by the multisplit of
- * tables: atomics in memory are some five times slower than in the cache, and bringing keys into order costs less than that.
+ * A Bloom filter on the GPU. Keys are added to a filter larger than the GPU's cache in the order of its blocks, by the
+ * multisplit of tables: atomics in memory are some five times slower than in the cache, and bringing keys into order
+ * costs less than that.
  */
 
 import type { CallOptions, ColumnInput, ColumnOutput, Destination, Input } from "../../engine.js";

@@ -1,4 +1,7 @@
-/** A sketch on the GPU: its buffer, and how calls submit their chunks. Words of it only go one way, so any order of writers does. */
+/**
+ * A sketch on the GPU: its buffer, and how calls submit their chunks. Words of it only go one way, so any order of
+ * writers does.
+ */
 
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
@@ -15,7 +18,10 @@ import { combineKernel } from "./sketch-kernels.js";
 /** Workgroups of combine.wgsl, which strides over the sketch. */
 const COMBINE_WORKGROUPS = 1024;
 
-/** Memory for a sketch, its contents unspecified. @throws LimitError when it is larger than a binding, or than there is memory. */
+/**
+ * Memory for a sketch, its contents unspecified. @throws LimitError when it is larger than a binding, or than there is
+ * memory.
+ */
 export async function sketchBuffer({ gpu }: GpuHost, bytes: number): Promise<GpuBuffer> {
   checkBinding(gpu, bytes, "Use a smaller capacity, more false positives, or several filters.");
   return gpu.memory.acquire("sketch", { bytes });

@@ -6,7 +6,9 @@ import { getOrMake } from "../get-or-make.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 import { selected } from "../selected.js";
 
-/** What a dispatch over a chunk is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
+/**
+ * What a dispatch over a chunk is told. Shifts are where a column's first element lies in its binding, in 32-bit words.
+ */
 const sketchParams = [
   /** Keys of the chunk. */
   "count",

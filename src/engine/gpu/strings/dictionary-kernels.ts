@@ -35,7 +35,9 @@ const params = [
   "offset",
   /** Bits of hashes that are kept. */
   "hashMask",
-  /** The dispatch's number of those over one chunk, and the chunk's first element: tests tell dispatches apart by them. */
+  /**
+   * The dispatch's number of those over one chunk, and the chunk's first element: tests tell dispatches apart by them.
+   */
   "round",
   "first",
 ] as const;

@@ -1,7 +1,7 @@
 /**
- * A dictionary on the GPU. A batch goes chunk by chunk: its strings are uploaded, and each finds its slot, or claims one; what was
- * claimed is settled, and the numbers are written. Before a chunk there is room for all strings that may be new in it, so kernels
- * never meet a full table or a full arena.
+ * A dictionary on the GPU. A batch goes chunk by chunk: its strings are uploaded, and each finds its slot, or claims
+ * one; what was claimed is settled, and the numbers are written. Before a chunk there is room for all strings that may
+ * be new in it, so kernels never meet a full table or a full arena.
  */
 
 import { EngineError, LimitError } from "../../../errors.js";
@@ -26,7 +26,10 @@ import { piecesOf } from "./pieces.js";
 const FIRST_SLOTS = 4096;
 /** Words of its arena. */
 const FIRST_WORDS = 2 ** 14;
-/** Dispatches over a chunk from which on probes are too long for hashes that are random, at the load of 0.5: see BUDGET in probe.wgsl. */
+/**
+ * Dispatches over a chunk from which on probes are too long for hashes that are random, at the load of 0.5: see BUDGET
+ * in probe.wgsl.
+ */
 const LONG_ROUNDS = 2;
 const ALL_BITS = 0xffffffff;
 /** Most slots: places.wgsl has other numbers above. */
@@ -168,7 +171,9 @@ export class GpuDictionary implements Dictionary {
     return bindAt(buffer, 0, data.length + 4);
   }
 
-  /** Gives numbers to the strings of a chunk. Those that may be new are counted first, where there is no room for all. */
+  /**
+   * Gives numbers to the strings of a chunk. Those that may be new are counted first, where there is no room for all.
+   */
   async #addChunk(bound: BoundStrings): Promise<void> {
     const { count, bytes } = bound;
     const most = count + (bytes.size ?? 0) / 4 + count;

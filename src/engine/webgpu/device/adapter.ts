@@ -1,6 +1,6 @@
 /**
- * Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. A file of its own in dist/: pages
- * without a GPU load this and not the engine.
+ * Finding a GPU: `navigator.gpu` on a page, Dawn in Node (dawn.ts). Says precisely why there is none. A file of its own
+ * in dist/: pages without a GPU load this and not the engine.
  */
 import type { EngineRequest, OpenedEngine } from "../../registry.js";
 import type { WebgpuOptions } from "../native-types.js";
@@ -19,7 +19,9 @@ export interface OpenedGpu {
 /** Features that kernels or benchmarks use where the device has them. */
 const wantedFeatures = ["subgroups", "timestamp-query"] as const;
 
-/** Opens the engine on the caller's device or a GPU. The adapter first: where there is none, the engine is not loaded. */
+/**
+ * Opens the engine on the caller's device or a GPU. The adapter first: where there is none, the engine is not loaded.
+ */
 export async function openWebgpu(request: EngineRequest): Promise<OpenedEngine> {
   const { gpuDevice } = request;
   const adapter = gpuDevice ? undefined : await findAdapter(request);
@@ -87,8 +89,8 @@ export function describeDevice(device: GPUDevice): OpenedGpu {
 }
 
 /**
- * What a person would call the adapter. Dawn names the device in lower case with hyphens. Browsers often name none. Deno
- * gives PCI numbers as vendor and device, and the name as description.
+ * What a person would call the adapter. Dawn names the device in lower case with hyphens. Browsers often name none.
+ * Deno gives PCI numbers as vendor and device, and the name as description.
  */
 export function adapterName({ vendor, architecture, device, description }: Record<string, string>): string {
   const name = withoutNumber(device).replace(/-+/g, " ").trim() || description;

@@ -25,15 +25,16 @@ export async function dawn(software: boolean): Promise<GPU | NoDawn> {
 const disabled: Record<For, readonly string[]> = {
   // timestamps as they are: the times of short phases are fractions of what browsers round to
   hardware: ["timestamp_quantization"],
-  // SwiftShader compiles the extension to a store for each word of workgroup memory, which takes it far longer than all else of
-  // a kernel; Dawn writes a loop instead
+  // SwiftShader compiles the extension to a store for each word of workgroup memory, which takes it far longer than all
+  // else of a kernel; Dawn writes a loop instead
   software: ["timestamp_quantization", "use_vulkan_zero_initialize_workgroup_memory_extension"],
 };
 
 async function load(kind: For): Promise<GPU | NoDawn> {
   const noVulkan = missingVulkanLoader();
-  // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for Node finds it
-  // where it is installed. They do not follow a variable; the comments keep webpack and Vite from a warning about it.
+  // Bundlers leave this import to the runtime: the native module must not get into browser bundles, and a bundle for
+  // Node finds it where it is installed. They do not follow a variable; the comments keep webpack and Vite from a
+  // warning about it.
   const name = "webgpu";
   let module: typeof import("webgpu");
   try {

@@ -9,7 +9,10 @@ export const BufferUsage = {
   QUERY_RESOLVE: 0x200,
 } as const;
 
-/** Usage of the memory that kernels work on: tables, device arrays, scratch. One usage, so that one buffer serves each in turn. */
+/**
+ * Usage of the memory that kernels work on: tables, device arrays, scratch. One usage, so that one buffer serves each
+ * in turn.
+ */
 export const STORAGE_USAGE = BufferUsage.STORAGE | BufferUsage.COPY_SRC | BufferUsage.COPY_DST;
 
 /** GPUMapMode.WRITE. */

@@ -1,6 +1,6 @@
 /**
- * Kernels: compiled from their sources (kernel-source.ts), once per device and text. A kernel takes one bind group; its uniform is
- * one slot of a ring, picked by a dynamic offset.
+ * Kernels: compiled from their sources (kernel-source.ts), once per device and text. A kernel takes one bind group; its
+ * uniform is one slot of a ring, picked by a dynamic offset.
  */
 
 import { EngineError } from "../../../errors.js";
@@ -36,7 +36,10 @@ export class Kernels {
   readonly #uniforms: GPUBuffer;
   readonly #unusedRead: GPUBuffer;
   readonly #unusedStorage: GPUBuffer;
-  /** The ring as it is to be; slots from #unwritten up to #nextUniform are not on the GPU yet: writing many at once is cheap. */
+  /**
+   * The ring as it is to be; slots from #unwritten up to #nextUniform are not on the GPU yet: writing many at once is
+   * cheap.
+   */
   readonly #ring = new Uint32Array((UNIFORM_SLOT * UNIFORM_SLOTS) / 4);
   #unwritten = 0;
   /** Time during which kernels were compiled. */

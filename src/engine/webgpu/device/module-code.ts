@@ -1,9 +1,10 @@
 /**
- * A kernel's module: a struct and a uniform for the parameters, a line for each binding, a `const` for each constant, and the texts of
- * its fragments. Fragments of tables bring their texts with them (`wgsl`), those that GPU engines share are named (texts.ts).
+ * A kernel's module: a struct and a uniform for the parameters, a line for each binding, a `const` for each constant,
+ * and the texts of its fragments. Fragments of tables bring their texts with them (`wgsl`), those that GPU engines
+ * share are named (texts.ts).
  *
- * Constants are `const`, not `override`: one WebGPU implementation gives workgroup arrays whose length is an override length 0, and
- * arrays of constant length stay in registers.
+ * Constants are `const`, not `override`: one WebGPU implementation gives workgroup arrays whose length is an override
+ * length 0, and arrays of constant length stay in registers.
  */
 import { EngineError } from "../../../errors.js";
 import {

@@ -1,6 +1,7 @@
 /**
- * What an engine checks before it answers anything: that arrays in workgroup memory have the length that they are declared with, and
- * that writes to them arrive. On an implementation that gets this wrong every table would be silently wrong, so opening fails.
+ * What an engine checks before it answers anything: that arrays in workgroup memory have the length that they are
+ * declared with, and that writes to them arrive. On an implementation that gets this wrong every table would be
+ * silently wrong, so opening fails.
  */
 
 import { BackendUnavailableError } from "../../../errors.js";

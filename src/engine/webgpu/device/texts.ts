@@ -1,6 +1,6 @@
 /**
- * The texts of fragments that GPU engines share (src/engine/gpu), by the fragment's name: "reduce/add-values" is the file
- * wgsl/reduce/add-values.wgsl. Each folder's are loaded with the first kernel that has one of them.
+ * The texts of fragments that GPU engines share (src/engine/gpu), by the fragment's name: "reduce/add-values" is the
+ * file wgsl/reduce/add-values.wgsl. Each folder's are loaded with the first kernel that has one of them.
  */
 import { EngineError } from "../../../errors.js";
 import type { KernelSource } from "../../gpu/kernel-source.js";

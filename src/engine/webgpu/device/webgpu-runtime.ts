@@ -1,6 +1,7 @@
 /**
- * WebgpuRuntime: GPUs through WebGPU. It allocates with typed errors, submits work inside error scopes, brings results back through
- * pooled staging buffers, and makes every wait end when the device is lost. kernels.ts compiles, recorder.ts records.
+ * WebgpuRuntime: GPUs through WebGPU. It allocates with typed errors, submits work inside error scopes, brings results
+ * back through pooled staging buffers, and makes every wait end when the device is lost. kernels.ts compiles,
+ * recorder.ts records.
  */
 
 import { DeviceLostError, EngineError } from "../../../errors.js";
@@ -35,8 +36,8 @@ export interface Staging {
 }
 
 /**
- * One is being written, the other read by the GPU or on its way back to the host. On an H100 rings of 1, 4, 16 and 64 MiB pieces
- * brought 6.4, 8.3, 9.3 and 8.0 GB/s, and no more with three or four of them.
+ * One is being written, the other read by the GPU or on its way back to the host. On an H100 rings of 1, 4, 16 and 64
+ * MiB pieces brought 6.4, 8.3, 9.3 and 8.0 GB/s, and no more with three or four of them.
  */
 export const STAGING: Staging = { bytes: 2 ** 24, count: 2 };
 
@@ -301,7 +302,10 @@ function bufferSource(gpu: WebgpuRuntime): BufferSource {
   };
 }
 
-/** Unused memory that is kept at most, in bytes: in Node what 2^27 pairs and all work on them take; less where the GPU is shared with pages, or is the CPU. */
+/**
+ * Unused memory that is kept at most, in bytes: in Node what 2^27 pairs and all work on them take; less where the GPU
+ * is shared with pages, or is the CPU.
+ */
 function keepBytes(software: boolean): number {
   if (software) return 2 ** 27;
   return globalThis.process?.versions?.node ? 2 ** 34 : 2 ** 30;
@@ -309,7 +313,9 @@ function keepBytes(software: boolean): number {
 
 /** Uploads of less than this part of a staging buffer go through writeBuffer. */
 const SMALL_FRACTION = 64;
-/** Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one. */
+/**
+ * Bytes of one writeBuffer call: Dawn has a ring of 4 MiB pieces for them, and allocates memory for each larger one.
+ */
 const WRITE_BYTES = 2 ** 21;
 /** @throws ValidationError when data was detached, by a transfer or as what a pinned array showed. */
 export function checkAttached(data: Uint8Array, length: number): void {

@@ -1,7 +1,8 @@
 /**
- * The runs that assign values of wide slots, or combine those of 64 bits, when all keys of a chunk are in their slots. Each is bounded and
- * may go over an element again, but for sums and xor: there a run meets every element once. Sums of doubles, which WGSL does not have, are
- * made in integers and rounded once (doubles.wgsl). Loaded by the first call of these.
+ * The runs that assign values of wide slots, or combine those of 64 bits, when all keys of a chunk are in their slots.
+ * Each is bounded and may go over an element again, but for sums and xor: there a run meets every element once. Sums of
+ * doubles, which WGSL does not have, are made in integers and rounded once (doubles.wgsl). Loaded by the first call of
+ * these.
  */
 import type { ApplyOp } from "../../engine.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
@@ -78,8 +79,8 @@ async function claims({ scratch, count }: BoundChunk): Promise<Pick<Run, "claims
 }
 
 /**
- * Adds doubles. Lists have room for all elements, so all that have one key are added in one round: the sum is rounded once, and does not
- * depend on their order.
+ * Adds doubles. Lists have room for all elements, so all that have one key are added in one round: the sum is rounded
+ * once, and does not depend on their order.
  */
 async function sumRun(sources: TableKernels, chunk: BoundChunk): Promise<Run> {
   const { count, scratch, worklists } = chunk;

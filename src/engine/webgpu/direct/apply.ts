@@ -1,6 +1,6 @@
 /**
- * Combining the values of a chunk with those that its keys have: insertOrApply, and insertOrAssign where it could not assign at
- * once. Loaded by the first call of these.
+ * Combining the values of a chunk with those that its keys have: insertOrApply, and insertOrAssign where it could not
+ * assign at once. Loaded by the first call of these.
  */
 import type { ApplyOp, InsertPolicy } from "../../engine.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
@@ -55,8 +55,8 @@ function applyKernel(sources: TableKernels, combining: Combining) {
 }
 
 /**
- * Allocates and compiles what it takes to combine the values of a chunk with those of its keys; the answer does it, for the chunk and
- * for others like it that have no more elements.
+ * Allocates and compiles what it takes to combine the values of a chunk with those of its keys; the answer does it, for
+ * the chunk and for others like it that have no more elements.
  */
 export async function prepareApply(
   state: TableState,

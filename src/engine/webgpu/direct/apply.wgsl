@@ -1,13 +1,13 @@
-// apply: combines every element's value with the value of its key, which an earlier dispatch has inserted, by combineElement(word,
-// element). After that noteRaise(element, slot) may note the slot for a kernel that follows.
+// apply: combines every element's value with the value of its key, which an earlier dispatch has inserted, by
+// combineElement(word, element). After that noteRaise(element, slot) may note the slot for a kernel that follows.
 //
 // Four pairs an invocation, 256 invocations a workgroup. Shares the table's values; key words do not change.
 // Races: with other applies of the same operation, all atomic on the value word, so the order does not matter, except
 // for the rounding of f32 add. Elements whose key is not there (it found no slot) are passed over.
-// A probe that is left to a later dispatch has applied nothing yet, and has passed no slot with its key: each value is applied
-// once. The worklist has room for all where an element cannot do without it: with f32 values, which may meet too many others,
-// and with several windows. Else a long probe goes on in place when the worklist is full.
-// Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
+// A probe that is left to a later dispatch has applied nothing yet, and has passed no slot with its key: each value is
+// applied once. The worklist has room for all where an element cannot do without it: with f32 values, which may meet
+// too many others, and with several windows. Else a long probe goes on in place when the worklist is full. Bytes per
+// pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
 
 /// Combines an element's value with the one at a word of the table, unless it meets too many others.
 fn applyAt(word: u32, element: u32, step: u32) {

@@ -1,7 +1,7 @@
 
-// elect, the first step of assigning values of several words: of the elements of a key one is to write. Each leaves its number in the
-// first word of the value, which is overwritten anyway, and notes the slot; the number that stays is the one elected. All is done in
-// one submission (then confirm, then store), so nobody sees a number in place of a value.
+// elect, the first step of assigning values of several words: of the elements of a key one is to write. Each leaves its
+// number in the first word of the value, which is overwritten anyway, and notes the slot; the number that stays is the
+// one elected. All is done in one submission (then confirm, then store), so nobody sees a number in place of a value.
 
 fn combineElement(word: u32, element: u32) -> bool {
   atomicStore(&table[word], element);

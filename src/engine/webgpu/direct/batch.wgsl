@@ -1,7 +1,6 @@
-// Which elements an invocation handles: a workgroup has a tile of neighbours, and takes them row by row, so that neighbouring
-// invocations read neighbouring elements.
-// In a FROM_WORKLIST dispatch the elements are those that an earlier dispatch left unfinished, and their probes go on from there.
-// A fragment after control.ts and probe.wgsl.
+// Which elements an invocation handles: a workgroup has a tile of neighbours, and takes them row by row, so that
+// neighbouring invocations read neighbouring elements. In a FROM_WORKLIST dispatch the elements are those that an
+// earlier dispatch left unfinished, and their probes go on from there. A fragment after control.ts and probe.wgsl.
 
 const WORKGROUP: u32 = 256u;
 /// Elements per invocation.
@@ -32,7 +31,8 @@ fn elementAt(thread: u32, item: u32) -> u32 {
   return element;
 }
 
-/// The probe of an item's key, over `reach` slots at most: from home, or (FROM_WORKLIST) from where an earlier dispatch left it.
+/// The probe of an item's key, over `reach` slots at most: from home, or (FROM_WORKLIST) from where an earlier dispatch
+/// left it.
 fn probeAt(thread: u32, item: u32, key: Key, reach: u32) -> Probe {
   var probe = startProbe(key, reach);
   if (FROM_WORKLIST && !probe.side) {

@@ -1,11 +1,12 @@
-// choose: of the elements with one key, finds the first, or (LAST) the last. A table of the batch's element numbers is built, in which a slot
-// belongs to a key and holds the least number of its elements; LAST numbers elements from the batch's end.
+// choose: of the elements with one key, finds the first, or (LAST) the last. A table of the batch's element numbers is
+// built, in which a slot belongs to a key and holds the least number of its elements; LAST numbers elements from the
+// batch's end.
 //
-// Four elements an invocation, 256 invocations a workgroup, in the order of their numbers. Owns its elements' places; shares the table.
-// Races: a slot is claimed by a compare-exchange from EMPTY; from then on its number only goes down, among elements of one key, which are
-// compared through the batch's keys, and these nobody writes. So whoever meets a slot compares with the right key, whichever number it sees.
-// Going over an element again changes nothing.
-// Bytes per element at load 0.5: 4 × key words read, about 1.5 slots and as many keys read at random, 4 written.
+// Four elements an invocation, 256 invocations a workgroup, in the order of their numbers. Owns its elements' places;
+// shares the table. Races: a slot is claimed by a compare-exchange from EMPTY; from then on its number only goes down,
+// among elements of one key, which are compared through the batch's keys, and these nobody writes. So whoever meets a
+// slot compares with the right key, whichever number it sees. Going over an element again changes nothing. Bytes per
+// element at load 0.5: 4 × key words read, about 1.5 slots and as many keys read at random, 4 written.
 
 /// Spurious failures that one element takes before the host has all go again.
 const SPURIOUS_LIMIT: u32 = 256u;

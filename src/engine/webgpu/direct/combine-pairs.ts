@@ -1,6 +1,6 @@
 /**
- * The operations of insertOrApply on values of 64 bits, which WGSL has no atomics for: two words, the low one first. The arithmetic is
- * combinePair's of engine/apply.ts.
+ * The operations of insertOrApply on values of 64 bits, which WGSL has no atomics for: two words, the low one first.
+ * The arithmetic is combinePair's of engine/apply.ts.
  *
  * | operation | how |
  * |---|---|

@@ -3,7 +3,10 @@ import type { InsertPolicy } from "../../engine.js";
 import type { TableState } from "../table/table-state.js";
 import { WORKLIST_BYTES } from "./worklist.js";
 
-/** True when combining needs worklists with room for all elements of a chunk, since none may go on in place: see apply.wgsl. */
+/**
+ * True when combining needs worklists with room for all elements of a chunk, since none may go on in place: see
+ * apply.wgsl.
+ */
 export function needsRoomForAll({ spec, windows }: TableState, policy: InsertPolicy): boolean {
   if (policy === "keep" || spec.value === null) return false;
   return windows.length > 1 || (spec.value === "f32" && policy !== "assign");

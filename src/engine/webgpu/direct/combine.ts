@@ -1,6 +1,6 @@
 /**
- * The operations of insertOrApply, as kernels know them: what each is in WGSL, on two values and on an atomic word. Every kernel that
- * combines values has its code from here.
+ * The operations of insertOrApply, as kernels know them: what each is in WGSL, on two values and on an atomic word.
+ * Every kernel that combines values has its code from here.
  */
 import type { ApplyOp } from "../../engine.js";
 import type { Scalar } from "../../scalars.js";
@@ -23,8 +23,8 @@ export function combining(op: ApplyOp | "assign", type: Scalar): Combining {
 export const NOT_COMBINING: Combining = { op: "assign", type: "u32", fill: 0 };
 
 /**
- * Bit pattern e with op(e, v) = v for every v of the type: what a fresh slot of an insertOrApply holds until values are applied.
- * f32 min and max order by bits, see combine.wgsl.
+ * Bit pattern e with op(e, v) = v for every v of the type: what a fresh slot of an insertOrApply holds until values are
+ * applied. f32 min and max order by bits, see combine.wgsl.
  */
 function identity(op: ApplyOp, type: Scalar): number {
   switch (op) {
@@ -70,8 +70,8 @@ export interface CombineTarget {
 }
 
 /**
- * WGSL of an operation: `combined(old, value)` on bit patterns, and `combineInto(at, value)`, which is true when the value was combined
- * with a word of the target.
+ * WGSL of an operation: `combined(old, value)` on bit patterns, and `combineInto(at, value)`, which is true when the
+ * value was combined with a word of the target.
  */
 export function combiningCode(
   { op, type }: Combining,

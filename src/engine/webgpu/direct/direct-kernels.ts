@@ -1,6 +1,6 @@
 /**
- * The direct kernels: which fragments make up each, and what they are told. They probe a table for the elements of a batch; the scans
- * of whole tables (../scan) share their parameters.
+ * The direct kernels: which fragments make up each, and what they are told. They probe a table for the elements of a
+ * batch; the scans of whole tables (../scan) share their parameters.
  */
 
 import { getOrMake } from "../../gpu/get-or-make.js";
@@ -24,7 +24,10 @@ import insert from "./insert.wgsl";
 import lookUp from "./look-up.wgsl";
 import plainReachCode from "./plain-reach.wgsl";
 
-/** What a dispatch over a batch or a table is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
+/**
+ * What a dispatch over a batch or a table is told. Shifts are where a column's first element lies in its binding, in
+ * 32-bit words.
+ */
 export const tableParams = [
   /** Slots of the table, side slots not counted. */
   "slots",
@@ -36,14 +39,19 @@ export const tableParams = [
   "valueShift",
   "maskShift",
   "flagShift",
-  /** Bit pattern of the value written for absent keys, or stored in fresh slots by an insertOrApply; its second word. */
+  /**
+   * Bit pattern of the value written for absent keys, or stored in fresh slots by an insertOrApply; its second word.
+   */
   "fill",
   "fillHigh",
   /** A probe that comes this many slots from home leaves its element to a later dispatch. */
   "stepBudget",
   /** No key is this many slots or more after its home. */
   "maxProbe",
-  /** Where in `worklists` this dispatch reads its entries (FROM_WORKLIST) and where it lists the elements it leaves; entries of one. */
+  /**
+   * Where in `worklists` this dispatch reads its entries (FROM_WORKLIST) and where it lists the elements it leaves;
+   * entries of one.
+   */
   "worklistFrom",
   "worklistTo",
   "worklistRoom",
@@ -52,7 +60,9 @@ export const tableParams = [
   /** The window of the table that is bound: its first slot, and its slots, side slots counted in the last one. */
   "windowFirst",
   "windowSlots",
-  /** The elements are in the order of their partitions: a home slot shifted right by this. 0 when they are in any order. */
+  /**
+   * The elements are in the order of their partitions: a home slot shifted right by this. 0 when they are in any order.
+   */
   "partitionShift",
 ] as const;
 

@@ -1,10 +1,12 @@
-// Sums of doubles in integers, bit for bit those of IEEE 754: every double becomes a number of fixed point whose places the largest exponent
-// of a sum decides; these are added in any order, and the sum is rounded once, to nearest even. A fragment without bindings.
+// Sums of doubles in integers, bit for bit those of IEEE 754: every double becomes a number of fixed point whose places
+// the largest exponent of a sum decides; these are added in any order, and the sum is rounded once, to nearest even. A
+// fragment without bindings.
 //
-// A double is its low and its high word. Its place: m × 2^(e − 1075) with m < 2^53, where e is the exponent's field, or 1 of a subnormal. A
-// sum has SUM_WORDS words in two's complement; bit 0 stands for 2^(top − MARGIN − 1075), where `top` is the largest e. So 2^32 doubles
-// do not overflow it, and of each no more is dropped than bits below 2^−MARGIN of the last place of the largest. What is dropped of one of two
-// doubles is less than a quarter of the last place, and changes no sum of two.
+// A double is its low and its high word. Its place: m × 2^(e − 1075) with m < 2^53, where e is the exponent's field, or
+// 1 of a subnormal. A sum has SUM_WORDS words in two's complement; bit 0 stands for 2^(top − MARGIN − 1075), where
+// `top` is the largest e. So 2^32 doubles do not overflow it, and of each no more is dropped than bits below 2^−MARGIN
+// of the last place of the largest. What is dropped of one of two doubles is less than a quarter of the last place, and
+// changes no sum of two.
 
 const SUM_WORDS: u32 = 5u;
 /// 160 bits, without a sign, 32 for as many doubles, and 53.

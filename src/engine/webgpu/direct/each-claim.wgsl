@@ -1,5 +1,6 @@
-// Going over the elements of a batch that have noted slots in `claims`: an entry point that calls onClaim(element, word) for each; `word`
-// is where the slot begins in the binding. Four elements an invocation, 256 invocations a workgroup. A fragment after batch.wgsl.
+// Going over the elements of a batch that have noted slots in `claims`: an entry point that calls onClaim(element,
+// word) for each; `word` is where the slot begins in the binding. Four elements an invocation, 256 invocations a
+// workgroup. A fragment after batch.wgsl.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -2,9 +2,9 @@
 //
 // Four keys an invocation, 256 invocations a workgroup. Shares the table.
 // Races: only with other erases. A key word changes once, from the key to TOMBSTONE (a side slot: to EMPTY), by
-// compare-exchange, so of several invocations with one key exactly one counts it. No slot comes to hold a key: what a probe
-// has passed needs no second look when a later dispatch goes on with it.
-// Bytes per key at load 0.5: 4 read (once per window), one sector of 32 read and written back.
+// compare-exchange, so of several invocations with one key exactly one counts it. No slot comes to hold a key: what a
+// probe has passed needs no second look when a later dispatch goes on with it. Bytes per key at load 0.5: 4 read (once
+// per window), one sector of 32 read and written back.
 
 
 /// Spurious failures that one element takes before it is left to a later dispatch.

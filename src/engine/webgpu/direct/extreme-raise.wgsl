@@ -1,6 +1,7 @@
 
-// raise, the first step of min and max of 64 bits: the high words of a key's values, and of the one in its slot, come to the winner.
-// An element that changes a slot's high word notes the slot. Going over an element again changes nothing.
+// raise, the first step of min and max of 64 bits: the high words of a key's values, and of the one in its slot, come
+// to the winner. An element that changes a slot's high word notes the slot. Going over an element again changes
+// nothing.
 
 /// Times that an element meets another one's change before it is left to a later dispatch.
 const MEETINGS: u32 = 1024u;

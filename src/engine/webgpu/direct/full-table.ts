@@ -1,7 +1,7 @@
 /**
- * Inserting into a table without a free slot. What an insert leaves unfinished then either meets its key or does not fit. A
- * key that is not there is probed for as far as the longest probe of the table goes, which may be all its slots; so with many
- * such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
+ * Inserting into a table without a free slot. What an insert leaves unfinished then either meets its key or does not
+ * fit. A key that is not there is probed for as far as the longest probe of the table goes, which may be all its slots;
+ * so with many such elements the table's keys are put into a roomy set once a call, and elements are looked up there.
  */
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import type { Column } from "../../gpu/batch/columns.js";
@@ -14,7 +14,10 @@ import { roomyCopy } from "./table-copy.js";
 /** Steps above which copying a table's keys is cheaper: some ten milliseconds of either device. */
 const COPY_ABOVE_STEPS = { software: 2 ** 21, hardware: 2 ** 28 };
 
-/** One insert call's view of a table that may become full. While a call runs a full table stays full, with the same keys. */
+/**
+ * One insert call's view of a table that may become full. While a call runs a full table stays full, with the same
+ * keys.
+ */
 export class FullTable {
   /** Null when there is no memory for it. */
   #copy: TableState | null | undefined;
@@ -33,7 +36,8 @@ export class FullTable {
 
   /**
    * How many elements of a chunk have no slot, after a run of inserts that stopped at the full table.
-   * @param present where to say of every element whether its key is in the table, if dispatches that follow want to know.
+   * @param present where to say of every element whether its key is in the table, if dispatches that follow want to
+   * know.
    */
   async countRejected(
     chunk: BoundChunk,

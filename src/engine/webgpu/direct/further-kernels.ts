@@ -1,4 +1,7 @@
-/** The direct kernels of tables that are not plain: wider keys or values, seeds, other hash functions. Loaded with the first such table. */
+/**
+ * The direct kernels of tables that are not plain: wider keys or values, seeds, other hash functions. Loaded with the
+ * first such table.
+ */
 import type { TableSpec } from "../../layout.js";
 import { slotFormat } from "../../slot-format.js";
 import { hashCode } from "../table/hash-code.js";

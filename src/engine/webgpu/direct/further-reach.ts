@@ -1,4 +1,7 @@
-/** Batch kernels for tables of several windows, probes that look at several slots a step, and entries in order. Loaded by the first such. */
+/**
+ * Batch kernels for tables of several windows, probes that look at several slots a step, and entries in order. Loaded
+ * by the first such.
+ */
 import { getOrMake } from "../../gpu/get-or-make.js";
 import { wgsl } from "../device/module-code.js";
 import { type BatchKernel, plainReach, reachConstants } from "./direct-kernels.js";

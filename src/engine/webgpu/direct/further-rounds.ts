@@ -1,6 +1,6 @@
 /**
- * What a run over a chunk does when its first round leaves elements unfinished: rounds over worklists, and over pieces of the chunk
- * when these overflow. Loaded by the first that does, and by runs that must not fail half-way.
+ * What a run over a chunk does when its first round leaves elements unfinished: rounds over worklists, and over pieces
+ * of the chunk when these overflow. Loaded by the first that does, and by runs that must not fail half-way.
  */
 
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
@@ -26,8 +26,9 @@ export function reserveWorklists({ host }: TableState, { count, worklists }: Bou
 }
 
 /**
- * Goes on with a chunk of which a first round has left `unfinished` elements. When more are unfinished than are listed, the chunk goes
- * again in pieces that are small enough; elements that were finished are met again then, and change nothing.
+ * Goes on with a chunk of which a first round has left `unfinished` elements. When more are unfinished than are listed,
+ * the chunk goes again in pieces that are small enough; elements that were finished are met again then, and change
+ * nothing.
  */
 export async function finishChunk(
   state: TableState,
@@ -60,8 +61,8 @@ export async function runOverRest(
 }
 
 /**
- * Runs a kernel over the worklists that a round over `worklist` and those after it leave, and adds to `totals`. False when more elements
- * are unfinished than are listed: then `worklist` has to go again.
+ * Runs a kernel over the worklists that a round over `worklist` and those after it leave, and adds to `totals`. False
+ * when more elements are unfinished than are listed: then `worklist` has to go again.
  */
 async function goOn(
   state: TableState,

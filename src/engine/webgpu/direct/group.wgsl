@@ -1,14 +1,16 @@
-// Probing GROUP slots a step: an invocation's loads of a step are in flight together, so a long probe waits GROUP times less
-// often. (The wide form of cooperative groups: it needs no subgroup operations, and the slots of a probe are neighbours in
-// memory anyway.) A fragment after batch.wgsl, for modules with lookAt (what a probe sees of
-// a slot of the binding) and stateSeen (the state word in that): slot-code.ts.
+// Probing GROUP slots a step: an invocation's loads of a step are in flight together, so a long probe waits GROUP times
+// less often. (The wide form of cooperative groups: it needs no subgroup operations, and the slots of a probe are
+// neighbours in memory anyway.) A fragment after batch.wgsl, for modules with lookAt (what a probe sees of a slot of
+// the binding) and stateSeen (the state word in that): slot-code.ts.
 
 const MOST_GROUP: u32 = 32u;
 
-/// With a GROUP of 1, the slot where the last seek ended, as far as a probe sees it: the value is there with the state word.
+/// With a GROUP of 1, the slot where the last seek ended, as far as a probe sees it: the value is there with the state
+/// word.
 var<private> seen: Look;
 
-/// Moves a probe over slots of other keys, by less than GROUP slots and not beyond what is bound. The state word where it stands then.
+/// Moves a probe over slots of other keys, by less than GROUP slots and not beyond what is bound. The state word where
+/// it stands then.
 fn seek(probe: ptr<function, Probe>) -> u32 {
   let first = (*probe).slot;
   let end = select(params.slots, min(params.slots, params.windowFirst + params.windowSlots), WINDOWED);

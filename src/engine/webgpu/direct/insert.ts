@@ -1,7 +1,7 @@
 /**
- * Inserting a chunk, under every policy: slots are claimed first; values that claiming could not combine are combined in
- * later dispatches, which find every key of theirs in its slot. What is plain is here: keys that keep their values, in a table with room
- * and without tombstones. prepare-insert.ts has all.
+ * Inserting a chunk, under every policy: slots are claimed first; values that claiming could not combine are combined
+ * in later dispatches, which find every key of theirs in its slot. What is plain is here: keys that keep their values,
+ * in a table with room and without tombstones. prepare-insert.ts has all.
  */
 import type { InsertPolicy, InsertTally } from "../../engine.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
@@ -24,7 +24,10 @@ export interface InsertArguments {
 
 /** What an insert came to. */
 export interface Inserted extends InsertTally {
-  /** A byte an element: 1 if its key is in the table. There when the insert met a full table and later dispatches have use for it. */
+  /**
+   * A byte an element: 1 if its key is in the table. There when the insert met a full table and later dispatches have
+   * use for it.
+   */
   readonly present?: Column;
 }
 

@@ -1,24 +1,25 @@
 // insert: claims a slot for every key that is not in the table yet.
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' flags; shares the table.
-// Races: any number of invocations claim slots at once. In the insert dispatches of a call a key word only ever changes from
-// EMPTY or TOMBSTONE to a key, and each invocation tries every free slot of its probe in order, so two invocations with one
-// key cannot pass each other: the later one meets the key, or loses the same slot to it. That holds from dispatch to dispatch:
-// a slot that a probe has passed held another key, and does so until the call ends. So a later dispatch may go on where a probe
-// was left, and an element that is handled once more meets its key.
-// A TOMBSTONE may only be taken when the key is known not to lie behind it: with tombstones in the table (REUSE) a dispatch
-// before the batch's first claim has looked all its keys up along their whole probes and left 1 in `known` at those that are
+// Races: any number of invocations claim slots at once. In the insert dispatches of a call a key word only ever changes
+// from EMPTY or TOMBSTONE to a key, and each invocation tries every free slot of its probe in order, so two invocations
+// with one key cannot pass each other: the later one meets the key, or loses the same slot to it. That holds from
+// dispatch to dispatch: a slot that a probe has passed held another key, and does so until the call ends. So a later
+// dispatch may go on where a probe was left, and an element that is handled once more meets its key. A TOMBSTONE may
+// only be taken when the key is known not to lie behind it: with tombstones in the table (REUSE) a dispatch before the
+// batch's first claim has looked all its keys up along their whole probes and left 1 in `known` at those that are
 // there. Keys that arrive meanwhile fall under the argument above, so `known` serves all dispatches over the batch.
-// Values are stored by the invocation that claims (and, with ASSIGN, by those that meet the key), so they are read in later
-// dispatches only.
-// Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and written back.
+// Values are stored by the invocation that claims (and, with ASSIGN, by those that meet the key), so they are read in
+// later dispatches only. Bytes per pair at load 0.5: 8 read (the key once per window), one sector of 32 read and
+// written back.
 
 /// Spurious failures that one element takes before it is left to a later dispatch.
 const SPURIOUS_LIMIT: u32 = 256u;
 /// The same for keys with a side slot; so many that none of them is left, since they have a slot in a full table, too.
 const SIDE_SPURIOUS_LIMIT: u32 = 65536u;
-/// Steps between two looks at the number of occupied slots. Claims after longer probes count as occupied at once, so that
-/// other probes end soon after the last free slot is taken; those after shorter ones count when their workgroup ends.
+/// Steps between two looks at the number of occupied slots. Claims after longer probes count as occupied at once, so
+/// that other probes end soon after the last free slot is taken; those after shorter ones count when their workgroup
+/// ends.
 const FULL_CHECK: u32 = 64u;
 
 /// What this invocation, and then its workgroup, did.

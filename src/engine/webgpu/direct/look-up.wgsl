@@ -2,10 +2,10 @@
 //
 // Four keys an invocation, 256 invocations a workgroup. Owns its elements' values and flags, which are gathered in
 // workgroup memory.
-// A probe ends at the key, at EMPTY, in an HOME_SORTED table at a key of a later home, or after maxProbe slots. One that a later dispatch
-// goes on with has seen slots without the key, and nobody writes the table in between.
-// With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
-// Bytes per key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
+// A probe ends at the key, at EMPTY, in an HOME_SORTED table at a key of a later home, or after maxProbe slots. One
+// that a later dispatch goes on with has seen slots without the key, and nobody writes the table in between. With
+// several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements. Bytes per
+// key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
 
 var<workgroup> found: atomic<u32>;
 /// The flags of the workgroup's tile, four a word.
@@ -16,7 +16,8 @@ fn writeHit(element: u32, at: u32, key: Key) {
   writeFound(element, foundIn(seen, key));
 }
 
-// With a GROUP of 1 the value has come with the state word, and is written after the loop; else it has still to be loaded.
+// With a GROUP of 1 the value has come with the state word, and is written after the loop; else it has still to be
+// loaded.
 fn meet(element: u32, at: u32, step: u32, side: bool, key: Key) -> u32 {
   if (VALUED && GROUP > 1u) { writeHit(element, at, key); }
   return HELD;

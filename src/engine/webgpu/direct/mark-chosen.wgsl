@@ -1,5 +1,6 @@
-// mark-chosen: writes a byte an element: 1 for the one of each key that choose.wgsl has found. Counts the elements that the mask selects.
-// 256 invocations a workgroup, one word of four elements each, which it owns. Reads the table at random, 4 bytes an element.
+// mark-chosen: writes a byte an element: 1 for the one of each key that choose.wgsl has found. Counts the elements that
+// the mask selects. 256 invocations a workgroup, one word of four elements each, which it owns. Reads the table at
+// random, 4 bytes an element.
 
 var<workgroup> selected: atomic<u32>;
 

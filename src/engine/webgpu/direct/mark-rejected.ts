@@ -28,8 +28,8 @@ export async function clearRejected({ host }: TableState, rejected: DeviceArray<
 }
 
 /**
- * Allocates and compiles, before anything changes, what it takes to leave 1 in `rejected` for the elements of a chunk that the mask
- * selects and whose keys are not in the table, and 0 for the others; the answer does it.
+ * Allocates and compiles, before anything changes, what it takes to leave 1 in `rejected` for the elements of a chunk
+ * that the mask selects and whose keys are not in the table, and 0 for the others; the answer does it.
  */
 export async function prepareMark(
   full: FullTable,

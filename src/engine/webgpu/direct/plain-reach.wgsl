@@ -1,5 +1,5 @@
-// In place of windows.wgsl and group.wgsl for most dispatches: the whole table is bound, probes look at one slot a step, and end at the key
-// or an EMPTY slot.
+// In place of windows.wgsl and group.wgsl for most dispatches: the whole table is bound, probes look at one slot a
+// step, and end at the key or an EMPTY slot.
 
 fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool { return false; }
 fn isBound(slot: u32) -> bool { return true; }

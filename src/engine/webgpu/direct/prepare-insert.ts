@@ -1,6 +1,7 @@
 /**
- * Inserting a chunk where a slot may be claimed before its value is there, or a key may find none: values that are combined, tombstones
- * that are taken, slots that are claimed by row, and tables that fill up. Loaded by the first insert that is not plain: see insert.ts.
+ * Inserting a chunk where a slot may be claimed before its value is there, or a key may find none: values that are
+ * combined, tombstones that are taken, slots that are claimed by row, and tables that fill up. Loaded by the first
+ * insert that is not plain: see insert.ts.
  */
 
 import type { ApplyOp, InsertTally } from "../../engine.js";
@@ -27,10 +28,10 @@ interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {
 }
 
 /**
- * Allocates and compiles what combining needs before a slot is claimed: a claimed slot holds no value of the caller's until then.
- * The answer inserts the chunk, or others like it that have no more elements.
- * @param before elements that go into the table between this and the first chunk, and leave no tombstones. When there are any, nothing
- * that comes after this call allocates or compiles.
+ * Allocates and compiles what combining needs before a slot is claimed: a claimed slot holds no value of the caller's
+ * until then. The answer inserts the chunk, or others like it that have no more elements.
+ * @param before elements that go into the table between this and the first chunk, and leave no tombstones. When there
+ * are any, nothing that comes after this call allocates or compiles.
  */
 export async function prepareInsert(
   state: TableState,

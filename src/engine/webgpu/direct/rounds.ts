@@ -1,7 +1,7 @@
 /**
- * Rounds of dispatches over one chunk of a batch, until no element is unfinished: the first one is here, which finishes all unless
- * probes are long; further-rounds.ts has the others. The kernels do the probing; these files decide which elements they see, and count
- * each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
+ * Rounds of dispatches over one chunk of a batch, until no element is unfinished: the first one is here, which finishes
+ * all unless probes are long; further-rounds.ts has the others. The kernels do the probing; these files decide which
+ * elements they see, and count each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
  */
 
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
@@ -46,8 +46,8 @@ export interface Run {
   /** Recorded before the first dispatch. */
   before?: (recorder: Recorder) => void;
   /**
-   * Recorded after every dispatch that may be the last: one over a list, and in a table of one window the first, since probes that leave
-   * a window take another. Totals.whole tells whether it was.
+   * Recorded after every dispatch that may be the last: one over a list, and in a table of one window the first, since
+   * probes that leave a window take another. Totals.whole tells whether it was.
    */
   after?: ((recorder: Recorder) => void) | undefined;
   /** Brought back with what `after` goes with. */
@@ -79,15 +79,17 @@ const LONG_PROBES = 0.75;
 /** Share of slots that are not EMPTY. */
 export const loadOf = (state: TableState) => (state.live + state.tombstones) / state.spec.slots;
 
-/** Share of occupied slots from which looking at the homes of the keys on the way pays: see advance.wgsl, HOME_SORTED. */
+/**
+ * Share of occupied slots from which looking at the homes of the keys on the way pays: see advance.wgsl, HOME_SORTED.
+ */
 const HOME_ORDER_FROM = 0.65;
 
 /** True when lookups are to end early in a table whose entries are in order. */
 export const usesHomeOrder = (state: TableState) => state.homeSorted && loadOf(state) >= HOME_ORDER_FROM;
 
 /**
- * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as probes get
- * long; changes, whose loads pass by the first cache, hardly do.
+ * Slots a step that suits a table, as measured (bench/results/group-size-*.json): lookups gain by more slots as probes
+ * get long; changes, whose loads pass by the first cache, hardly do.
  */
 export function groupSizeAt(state: TableState, looksUp = false): GroupSize {
   const load = loadOf(state);
@@ -125,8 +127,8 @@ export function overflows({ goesOn }: Run, { room }: Worklist, unfinished: numbe
 }
 
 /**
- * One submission over a worklist of a chunk: a dispatch for each window of the table. Adds to `totals`, and answers how many elements it
- * leaves unfinished.
+ * One submission over a worklist of a chunk: a dispatch for each window of the table. Adds to `totals`, and answers how
+ * many elements it leaves unfinished.
  */
 export async function round(
   state: TableState,

@@ -1,6 +1,6 @@
 /**
- * What tables need whose slots are claimed by row: the state words of their entries, and the kernel that settles claims. Loaded with the
- * first such table.
+ * What tables need whose slots are claimed by row: the state words of their entries, and the kernel that settles
+ * claims. Loaded with the first such table.
  */
 
 import { type Fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
@@ -27,8 +27,9 @@ import settle from "./settle.wgsl";
 const MOST_PAIR_TAG = 0xfffffff8;
 
 /**
- * Probing, with the tags of entries. That of a key of two words says in its last two bits which of them are EMPTY's bit pattern: so a word
- * of a claimed slot that is EMPTY, and is not said to be, is one that nobody has written yet (src/wgsl/claim-words.wgsl).
+ * Probing, with the tags of entries. That of a key of two words says in its last two bits which of them are EMPTY's bit
+ * pattern: so a word of a claimed slot that is EMPTY, and is not said to be, is one that nobody has written yet
+ * (src/wgsl/claim-words.wgsl).
  */
 export function rowProbing(spec: TableSpec, hashing: string): string {
   const { keyWords } = slotFormat(spec);

@@ -1,5 +1,6 @@
-// reach: finds the largest exponent of a key's values, which decides what the bits of their sum stand for. After elect. A fragment after
-// each-claim.wgsl and sums.wgsl. Reads the table; shares the words of elected elements, which only go up.
+// reach: finds the largest exponent of a key's values, which decides what the bits of their sum stand for. After elect.
+// A fragment after each-claim.wgsl and sums.wgsl. Reads the table; shares the words of elected elements, which only go
+// up.
 
 fn onClaim(element: u32, word: u32) {
   let elected = electedAt(word);

@@ -1,9 +1,9 @@
-// Sums of doubles in the making: of the elements of a key one is elected, and the words `sums` has for it hold the sum. A fragment after
-// doubles.wgsl, for kernels over a batch's values and a table.
+// Sums of doubles in the making: of the elements of a key one is elected, and the words `sums` has for it hold the sum.
+// A fragment after doubles.wgsl, for kernels over a batch's values and a table.
 //
-// Five dispatches in one submission: save, elect, reach, add, store. In between the low word of a value is the number of the elected element,
-// so nobody sees it. An element has these words: the low word of its key's value, the top of the sum, the sum. All but the first are 0 before
-// save, and after store.
+// Five dispatches in one submission: save, elect, reach, add, store. In between the low word of a value is the number
+// of the elected element, so nobody sees it. An element has these words: the low word of its key's value, the top of
+// the sum, the sum. All but the first are 0 before save, and after store.
 
 const OLD_LOW: u32 = 0u;
 const TOP: u32 = 1u;

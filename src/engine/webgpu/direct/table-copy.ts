@@ -11,8 +11,8 @@ import { claimsOf } from "./prepare-insert.js";
 import { runOverChunk } from "./rounds.js";
 
 /**
- * A set of a table's keys at load 0.5, or null when there is no memory for it. The two keys with a side slot are in it in any
- * case: when an insert stops at the full table, they have their slots.
+ * A set of a table's keys at load 0.5, or null when there is no memory for it. The two keys with a side slot are in it
+ * in any case: when an insert stops at the full table, they have their slots.
  */
 export async function roomyCopy(state: TableState): Promise<TableState | null> {
   const { host, spec, live } = state;

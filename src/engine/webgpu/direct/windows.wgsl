@@ -1,9 +1,9 @@
-// Which slots a dispatch has bound. A table that is larger than a binding is bound in windows (WINDOWED). Then each window has a dispatch
-// of its own over all elements, and handles those whose probe starts in it; a probe that leaves the window leaves its element to a later
-// dispatch. A fragment after batch.wgsl.
+// Which slots a dispatch has bound. A table that is larger than a binding is bound in windows (WINDOWED). Then each
+// window has a dispatch of its own over all elements, and handles those whose probe starts in it; a probe that leaves
+// the window leaves its element to a later dispatch. A fragment after batch.wgsl.
 
-/// True for a tile of a chunk in the order of its partitions (partitionShift) that has no probe from a slot of this window. Of a MASKED chunk
-/// the first window also writes what elements get that are left out.
+/// True for a tile of a chunk in the order of its partitions (partitionShift) that has no probe from a slot of this
+/// window. Of a MASKED chunk the first window also writes what elements get that are left out.
 fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool {
   if (!WINDOWED || FROM_WORKLIST || MASKED || params.partitionShift == 0u) { return false; }
   let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS;

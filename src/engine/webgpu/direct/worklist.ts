@@ -1,8 +1,8 @@
 /**
- * Which elements a dispatch works on: a range of the chunk, or a worklist. A probe that is too long for one dispatch, or that leaves
- * the window it has bound, leaves its element in a worklist; the next dispatch takes that, with a larger budget of steps, and goes on
- * where the probes were. So no dispatch runs long, and every call ends: each round takes every listed probe farther, to the next
- * window or to a budget that soon is longer than any probe.
+ * Which elements a dispatch works on: a range of the chunk, or a worklist. A probe that is too long for one dispatch,
+ * or that leaves the window it has bound, leaves its element in a worklist; the next dispatch takes that, with a larger
+ * budget of steps, and goes on where the probes were. So no dispatch runs long, and every call ends: each round takes
+ * every listed probe farther, to the next window or to a budget that soon is longer than any probe.
  */
 
 /** The elements of one dispatch. */
@@ -31,7 +31,9 @@ export const WORKLIST_BYTES = 16;
 /** Pieces of a chunk start at multiples of this: the elements that share a word of flags. */
 export const PIECE_GRAIN = 4;
 
-/** The first dispatch over a chunk: all of it. Kernels that cannot do without the list need `mostRoom` for all elements. */
+/**
+ * The first dispatch over a chunk: all of it. Kernels that cannot do without the list need `mostRoom` for all elements.
+ */
 export function wholeChunk(count: number, mostRoom: number): Worklist {
   const room = Math.min(count, Math.max(mostRoom, PIECE_GRAIN));
   return { first: 0, count, listed: false, from: room, to: 0, room, budget: FIRST_BUDGET };

@@ -1,7 +1,7 @@
 /**
- * Pinned arrays on the GPU: buffers that are mapped while the host has them and unmapped while calls do, which is all that WebGPU
- * asks for. Columns are copied from them and results to them by the GPU (columns.ts, results.ts). Loaded by the first
- * `device.pinned`.
+ * Pinned arrays on the GPU: buffers that are mapped while the host has them and unmapped while calls do, which is all
+ * that WebGPU asks for. Columns are copied from them and results to them by the GPU (columns.ts, results.ts). Loaded by
+ * the first `device.pinned`.
  */
 
 import { EngineError, LimitError, WarpmapError } from "../../../errors.js";

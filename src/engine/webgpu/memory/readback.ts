@@ -1,6 +1,6 @@
 /**
- * Results on their way to the host: through staging memory, out of which the host copies them, or into a buffer of the caller's
- * that the host maps.
+ * Results on their way to the host: through staging memory, out of which the host copies them, or into a buffer of the
+ * caller's that the host maps.
  */
 import { align4, type GpuBuffer, type Readback } from "../../gpu/runtime.js";
 import { native } from "../device/recorder.js";

@@ -1,6 +1,7 @@
 /**
- * The staging memory in which results come to the host. One small buffer is kept, never given up and nobody's own: submissions that
- * bring back little, as counters, take turns with it when there is no memory, so that what is half done can be finished.
+ * The staging memory in which results come to the host. One small buffer is kept, never given up and nobody's own:
+ * submissions that bring back little, as counters, take turns with it when there is no memory, so that what is half
+ * done can be finished.
  */
 
 import { LimitError } from "../../../errors.js";

@@ -1,7 +1,7 @@
 /**
- * Uploads through a few staging buffers that are kept and mapped again after every use. For each `queue.writeBuffer` of more
- * than 4 MiB Dawn allocates memory that the GPU can read, which takes several times as long as the copy into it; memory that
- * has staged before costs the copy alone.
+ * Uploads through a few staging buffers that are kept and mapped again after every use. For each `queue.writeBuffer` of
+ * more than 4 MiB Dawn allocates memory that the GPU can read, which takes several times as long as the copy into it;
+ * memory that has staged before costs the copy alone.
  */
 
 import { LimitError } from "../../../errors.js";

@@ -1,4 +1,5 @@
-// Compare-exchange on what distinct.wgsl remembers. Tests put a variant in this fragment's place that fails at random, as Metal's may.
+// Compare-exchange on what distinct.wgsl remembers. Tests put a variant in this fragment's place that fails at random,
+// as Metal's may.
 
 /// What was there before, and whether the word is there now.
 struct Exchange {

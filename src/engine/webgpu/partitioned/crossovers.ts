@@ -1,8 +1,9 @@
 /**
- * The crossovers: from which sizes and loads each strategy pays for a chunk. They were measured (bench/results/crossovers-*.json, those of inserts into
- * tables with entries also in load-factor-*.json, and partitions beside pages in the course of the work on them); what they come from is
- * that a direct operation costs one random access to memory, or several where probes are long, and a partitioned one a few passes over
- * the batch and, for pages, one over the table.
+ * The crossovers: from which sizes and loads each strategy pays for a chunk. They were measured
+ * (bench/results/crossovers-*.json, those of inserts into tables with entries also in load-factor-*.json, and
+ * partitions beside pages in the course of the work on them); what they come from is that a direct operation costs one
+ * random access to memory, or several where probes are long, and a partitioned one a few passes over the batch and, for
+ * pages, one over the table.
  */
 import type { CallOptions } from "../../engine.js";
 import { type Choice, SMALL } from "../../gpu/planner.js";
@@ -17,14 +18,16 @@ import { looksUpPages } from "./page-lookups.js";
 const LEAST_INSERTED = { partitions: 2 ** 24, partitionsAnswered: 2 ** 25, build: 2 ** 23, rebuild: 2 ** 20 };
 /** The same of building pages of wide slots, which are claimed in three dispatches where they go directly. */
 const LEAST_WIDE_BUILT = 2 ** 21;
-/** Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read. */
+/**
+ * Bytes of table per element up to which changes pay once sorted: in a larger table too few of them share what is read.
+ */
 const MOST_PARTITIONED_BYTES = { insert: 96, erase: 192 };
 /** Bytes of table per element up to which building all pages pays: each is written as a whole. */
 const MOST_BUILT_BYTES = 112;
 /**
- * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per element up to
- * which pages do. The longer probes are, the sooner; where they are short, pages gain nothing. Where pages gain, sorting wide keys pays
- * from half as many elements.
+ * Lookups, by the share of slots that are not EMPTY: the elements from which sorting pays, and the bytes of table per
+ * element up to which pages do. The longer probes are, the sooner; where they are short, pages gain nothing. Where
+ * pages gain, sorting wide keys pays from half as many elements.
  */
 const LOOKUPS = [
   { upTo: 0.82, least: 24 * 2 ** 20, bytes: 0 },
@@ -41,7 +44,10 @@ const ERASES = [
   { upTo: 0.96, least: 3 * 2 ** 20, bytes: 48 },
   { upTo: 1, least: 2 * 2 ** 20, bytes: 48 },
 ];
-/** Inserts into a table with entries, by its load in the end: the bytes of table per element up to which making its pages anew pays. */
+/**
+ * Inserts into a table with entries, by its load in the end: the bytes of table per element up to which making its
+ * pages anew pays.
+ */
 const MOST_REBUILT_BYTES = [
   { upTo: 0.6, bytes: 40 },
   { upTo: 0.75, bytes: 64 },
@@ -139,7 +145,8 @@ function asked(strategy: Choice["strategy"]): Choice {
 const DIRECT_WIDE = 2;
 
 /**
- * True when the table has so many bytes per element of the chunk at most; of wide slots as many slots as of those of two words.
+ * True when the table has so many bytes per element of the chunk at most; of wide slots as many slots as of those of
+ * two words.
  * @param wideFactor so many times as many of wide slots
  */
 function fits({ spec }: TableState, count: number, mostBytes: number, wideFactor = 1): boolean {

@@ -1,13 +1,14 @@
-// Keys that a workgroup meets more than once, in batches whose keys are unevenly frequent: their items are left out before they are
-// written, so that a frequent key is written once, or a few times. Where one of equal keys is as good as another (DISTINCT), or
-// where their values are combined first (MERGES). A fragment after merge.wgsl and cas-seen.wgsl.
+// Keys that a workgroup meets more than once, in batches whose keys are unevenly frequent: their items are left out
+// before they are written, so that a frequent key is written once, or a few times. Where one of equal keys is as good
+// as another (DISTINCT), or where their values are combined first (MERGES). A fragment after merge.wgsl and
+// cas-seen.wgsl.
 
 /// Keys that the workgroup has met, plus one.
 var<workgroup> seen: array<atomic<u32>, SEEN>;
 var<workgroup> skewed: u32;
 
-/// True when the workgroup has met the key before, as far as it remembers: in one place, the first of two that was free. A
-/// compare-exchange that fails for no reason forgets a key.
+/// True when the workgroup has met the key before, as far as it remembers: in one place, the first of two that was
+/// free. A compare-exchange that fails for no reason forgets a key.
 fn isRepeated(key: u32) -> bool {
   if (key >= TOMBSTONE) { return false; }
   let word = key + 1u;

@@ -1,10 +1,10 @@
-// extract: copies the entries of a table's pages among the items of their home pages, ahead of a batch's, so that build can make
-// all pages anew.
+// extract: copies the entries of a table's pages among the items of their home pages, ahead of a batch's, so that build
+// can make all pages anew.
 //
-// A workgroup takes a page, counts the entries whose home it is in workgroup memory, and takes room for them with one addition.
-// Entries before their homes or in other pages have overflowed their pages; when they are more than a page's list has room for, or when a page has no room for
-// its items, the operation is aborted, and build changes nothing. Only reads the table.
-// Bytes per slot: its own read, those of an item × load written.
+// A workgroup takes a page, counts the entries whose home it is in workgroup memory, and takes room for them with one
+// addition. Entries before their homes or in other pages have overflowed their pages; when they are more than a page's
+// list has room for, or when a page has no room for its items, the operation is aborted, and build changes nothing.
+// Only reads the table. Bytes per slot: its own read, those of an item × load written.
 
 const NONE: u32 = 0xffffffffu;
 

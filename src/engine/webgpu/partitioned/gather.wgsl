@@ -1,8 +1,9 @@
 // gather: brings results from the order of the pages back to the order of the partitions.
 //
-// Workgroups (x, partition): the tiles that sub-partition made of a partition, whose places it noted. Elements that have none, or whose result is
-// OPEN, are listed for look-ups that follow. Owns its elements of the values; shares the list, and the flags, which are zero before.
-// Bytes per element: 2.2 read for the place, those of a value read and written, 1 written for a flag.
+// Workgroups (x, partition): the tiles that sub-partition made of a partition, whose places it noted. Elements that
+// have none, or whose result is OPEN, are listed for look-ups that follow. Owns its elements of the values; shares the
+// list, and the flags, which are zero before. Bytes per element: 2.2 read for the place, those of a value read and
+// written, 1 written for a flag.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 /// Words of flags that a tile's elements lie in: a tile may begin and end within one.

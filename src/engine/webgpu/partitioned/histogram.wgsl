@@ -1,7 +1,7 @@
 // histogram: counts the chunk's keys by partition.
 //
-// Grid-stride, counted in workgroup memory first. With SAMPLE n it counts one block of keys in n. Shares `counts`, atomically.
-// Bytes per key: those of the key / n read.
+// Grid-stride, counted in workgroup memory first. With SAMPLE n it counts one block of keys in n. Shares `counts`,
+// atomically. Bytes per key: those of the key / n read.
 
 /// Neighbouring keys that are counted together.
 const BLOCK: u32 = 1024u;

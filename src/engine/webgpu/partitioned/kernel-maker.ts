@@ -1,5 +1,6 @@
 /**
- * What all partition kernels are made of: probing, tiles, and what leaves items out. Each kernel is made once for tables of one kind.
+ * What all partition kernels are made of: probing, tiles, and what leaves items out. Each kernel is made once for
+ * tables of one kind.
  */
 
 import { getOrMake } from "../../gpu/get-or-make.js";
@@ -24,7 +25,10 @@ import { itemCode, mixCode, slotItemCode } from "./item-code.js";
 import merge from "./merge.wgsl";
 import { tileWords } from "./partition-params.js";
 
-/** Times that a value meets another one in workgroup memory before its item goes another way: more than a tile has items. */
+/**
+ * Times that a value meets another one in workgroup memory before its item goes another way: more than a tile has
+ * items.
+ */
 const MEETINGS = 8192;
 
 /** What invocations that run together tell each other: by subgroups, where there are. */

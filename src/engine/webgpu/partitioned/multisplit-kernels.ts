@@ -1,6 +1,6 @@
 /**
- * The kernels of the multisplit: they bring a chunk into the order of the table's slots, so that the accesses that follow are local, and
- * results back; see docs/internals/partitioned.md.
+ * The kernels of the multisplit: they bring a chunk into the order of the table's slots, so that the accesses that
+ * follow are local, and results back; see docs/internals/partitioned.md.
  */
 
 import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
@@ -138,7 +138,10 @@ export class MultisplitKernels extends KernelMaker {
             "PLACED",
             /** Items have the element's value. */
             "VALUED",
-            /** Partitions have the room that a sample told: a run that does not fit is lost, and the host has the chunk split again. */
+            /**
+             * Partitions have the room that a sample told: a run that does not fit is lost, and the host has the chunk
+             * split again.
+             */
             "SAMPLED",
           ],
         }),
@@ -146,7 +149,9 @@ export class MultisplitKernels extends KernelMaker {
     );
   }
 
-  /** Splits partitions into pages. What pages have no room for is left to the fallback; or it is noted where items went. */
+  /**
+   * Splits partitions into pages. What pages have no room for is left to the fallback; or it is noted where items went.
+   */
   subPartition(kind: ItemKind, combining = NOT_COMBINING, noted = false) {
     const leaving = noted ? [wgsl(fallbackNone), ...placesFragments] : [fallbackFragment, wgsl(noteNone)];
     const label = `sub-partition ${kind}${noted ? " noted" : ""}`;

@@ -1,9 +1,10 @@
 /**
- * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the kernels
- * are beside it, what is done with a partitioned chunk in partitions.ts, page-operations.ts and page-lookups.ts.
+ * Multisplit: brings a chunk into the order of the table's slots. This file sizes and records its dispatches; the
+ * kernels are beside it, what is done with a partitioned chunk in partitions.ts, page-operations.ts and
+ * page-lookups.ts.
  *
- * A *partition* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the memory of
- * a workgroup. A partition's number is the upper bits of a key's home slot.
+ * A *partition* is a power of two of neighbouring slots, small enough for the GPU's cache; a *page* is what fits the
+ * memory of a workgroup. A partition's number is the upper bits of a key's home slot.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -36,10 +37,16 @@ export function binsFor(partitions: number): number {
 
 /** Workgroups of the histogram kernel, which strides over the chunk. */
 const HISTOGRAM_WORKGROUPS = 528;
-/** One block of elements in so many is counted where partitions may have some room; of so many elements at least, which tell enough. */
+/**
+ * One block of elements in so many is counted where partitions may have some room; of so many elements at least, which
+ * tell enough.
+ */
 const SAMPLE = 16;
 const LEAST_SAMPLED = 2 ** 15;
-/** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of sub-partition remember fewer. */
+/**
+ * Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of sub-partition remember
+ * fewer.
+ */
 const SEEN_IN_CHUNK = 1024;
 export const SEEN_IN_PARTITION = 256;
 /** So many words of scratch memory. */
@@ -69,7 +76,10 @@ export function checkPartitions({ count }: Partitions): void {
 export interface PartitionedItems {
   /** Where each partition starts: bins + 1 words. */
   readonly starts: Range;
-  /** Where each partition's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of offsets.wgsl. */
+  /**
+   * Where each partition's elements end, since equal ones may have been left out, and more: 2 × bins + 2 words of
+   * offsets.wgsl.
+   */
   readonly ends: Range;
   /** Is to come back with the submission; then `lost` tells whether the sample was wrong, and elements were lost. */
   readonly reads: readonly Readback[];

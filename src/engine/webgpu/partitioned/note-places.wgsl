@@ -1,5 +1,5 @@
-// Noting where the items of a tile go. A fragment after places.wgsl and tile.wgsl, for modules with runAt (where a run of a bin lies)
-// and fits (whether there was room for an item of a bin).
+// Noting where the items of a tile go. A fragment after places.wgsl and tile.wgsl, for modules with runAt (where a run
+// of a bin lies) and fits (whether there was room for an item of a bin).
 
 /// Runs beyond the first ones of their bins. 0 before noteRuns.
 var<workgroup> furtherRuns: atomic<u32>;
@@ -7,8 +7,8 @@ var<workgroup> furtherRuns: atomic<u32>;
 /// Before another tile is counted. By one invocation.
 fn forgetRuns() { atomicStore(&furtherRuns, 0u); }
 
-/// Notes where the runs of a tile lie, after placeBins: an invocation those of the bins that it has placed. Then `counts` tells which
-/// runs a bin has beyond its first.
+/// Notes where the runs of a tile lie, after placeBins: an invocation those of the bins that it has placed. Then
+/// `counts` tells which runs a bin has beyond its first.
 fn noteRuns(tile: u32, local: u32) {
   let runs = tile * RECORD + HALF;
   for (var bin = local; bin < BINS; bin += WORKGROUP) {

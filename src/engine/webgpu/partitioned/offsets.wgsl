@@ -1,8 +1,9 @@
 // offsets: turns the counts of partitions into their places in the staging memory.
 //
-// One workgroup. Writes starts (partitions + 1 words) and cursors: where each partition's next item goes; whether the batch is skewed, that is
-// whether some partition has more items than chance gives to distinct keys; how many items were lost (scatter counts them); and where the
-// partitions' room ends. With SAMPLE n the counts are of every n-th block, and partitions have room for what chance may add to that.
+// One workgroup. Writes starts (partitions + 1 words) and cursors: where each partition's next item goes; whether the
+// batch is skewed, that is whether some partition has more items than chance gives to distinct keys; how many items
+// were lost (scatter counts them); and where the partitions' room ends. With SAMPLE n the counts are of every n-th
+// block, and partitions have room for what chance may add to that.
 
 const EACH: u32 = (BINS + WORKGROUP - 1u) / WORKGROUP;
 

@@ -1,23 +1,24 @@
 // build: makes a table's pages from their items, without probing.
 //
-// A linear-probing table is its entries in the order of their homes, each at its home or right behind the one before it.
-// So a page is built by counting its items by home and one scan; the work does not depend on the load. A workgroup owns
-// its page: it notes in workgroup memory which item goes into which slot, four bytes a slot, so that several pages are worked
-// on side by side; then it reads the items again, slot by slot, out of the cache, and writes all of the page. Of equal keys
-// one is kept: a page that has equal keys is laid out again without the others, whose values may be combined with that of the
-// one that is kept. What does not fit before the page's end overflows; items beyond the invocations' registers and keys that live
-// in side slots are left to the fallback.
-// Where the table had entries (REBUILDS) they are the first items of their pages: extract has put them there. They are kept before
-// new items with their keys (with ASSIGNS after these), and always have a place in the page or its overflow: where new items
-// leave them none, the page's new items are left to the fallback.
-// Bytes per slot: its own written, those of an item × load read.
+// A linear-probing table is its entries in the order of their homes, each at its home or right behind the one before
+// it. So a page is built by counting its items by home and one scan; the work does not depend on the load. A workgroup
+// owns its page: it notes in workgroup memory which item goes into which slot, four bytes a slot, so that several pages
+// are worked on side by side; then it reads the items again, slot by slot, out of the cache, and writes all of the
+// page. Of equal keys one is kept: a page that has equal keys is laid out again without the others, whose values may be
+// combined with that of the one that is kept. What does not fit before the page's end overflows; items beyond the
+// invocations' registers and keys that live in side slots are left to the fallback. Where the table had entries
+// (REBUILDS) they are the first items of their pages: extract has put them there. They are kept before new items with
+// their keys (with ASSIGNS after these), and always have a place in the page or its overflow: where new items leave
+// them none, the page's new items are left to the fallback. Bytes per slot: its own written, those of an item × load
+// read.
 
 const CAPACITY: u32 = WORKGROUP * ITEMS;
 const HOMES: u32 = PAGE / WORKGROUP;
 const LOWEST: i32 = -0x1000000;
 /// Layouts of one page: one, another for equal keys, and more where the page's end hid some of these.
 const TURNS: u32 = 8u;
-/// In place of an item's home: no item; one that does not belong into the page; one that is left out, the least of the three.
+/// In place of an item's home: no item; one that does not belong into the page; one that is left out, the least of the
+/// three.
 const NONE: u32 = 0xffffffffu;
 const STRAY: u32 = 0xfffffffeu;
 const LEFT_OUT: u32 = 0xfffffffdu;
@@ -27,9 +28,9 @@ const MOST: u32 = 0xfffu;
 
 const CELLS: u32 = PAGE + OVERFLOW + 1u;
 
-/// A cell has, from its lowest bit: the number of a home's items, after the scan the slot of its first one (12 bits); one more
-/// than the number of the item that goes into the slot (12 bits), and that item's tag (8 bits). The cells behind those of the page's
-/// slots are those of its overflow.
+/// A cell has, from its lowest bit: the number of a home's items, after the scan the slot of its first one (12 bits);
+/// one more than the number of the item that goes into the slot (12 bits), and that item's tag (8 bits). The cells
+/// behind those of the page's slots are those of its overflow.
 var<workgroup> cells: array<atomic<u32>, CELLS>;
 var<workgroup> equal: atomic<u32>;
 /// An entry has no place.
@@ -50,8 +51,8 @@ fn firstSlotOf(home: u32) -> u32 { return atomicLoad(&cells[cellOf(home)]) & MOS
 /// The number of the item that goes into a slot. Only for slots that have one.
 fn numberIn(cell: u32) -> u32 { return ((cell >> 12u) & MOST) - 1u; }
 
-/// Neighbouring homes, as a scan adds them up: how many items they have, and the most by which a home is ahead of the items
-/// before it.
+/// Neighbouring homes, as a scan adds them up: how many items they have, and the most by which a home is ahead of the
+/// items before it.
 struct Homes {
   items: i32,
   reach: i32,
@@ -71,8 +72,8 @@ fn sumHomes(first: u32) -> Homes {
   return Homes(items, reach);
 }
 
-/// Replaces their counts with the slots of their first items. `itemsBefore` and `reachBefore` are of all homes before them.
-/// The most slots that an item of theirs takes from its home to its slot, within the page.
+/// Replaces their counts with the slots of their first items. `itemsBefore` and `reachBefore` are of all homes before
+/// them. The most slots that an item of theirs takes from its home to its slot, within the page.
 fn placeHomes(first: u32, itemsBefore: i32, reachBefore: i32) -> u32 {
   var before = itemsBefore;
   var reach = reachBefore;

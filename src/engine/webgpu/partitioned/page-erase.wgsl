@@ -1,10 +1,12 @@
 // page-erase: takes the keys of items out, page by page.
 //
-// A workgroup owns its page: it loads the state words into workgroup memory, probes there, and writes the words of erased keys
-// back. Keys of several words are compared in the table, whose key words nobody writes. What was erased are the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only
-// tombstones between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a
-// tombstone gone. Probes that reach the page's end overflow; keys that live in side slots are left to the fallback.
-// Bytes per slot: its own read, 4 written where it is a tombstone now, its own where it becomes EMPTY; per item those of the key read.
+// A workgroup owns its page: it loads the state words into workgroup memory, probes there, and writes the words of
+// erased keys back. Keys of several words are compared in the table, whose key words nobody writes. What was erased are
+// the tombstones that it has then and had not before, so equal items count once. A TOMBSTONE with only tombstones
+// between it and an EMPTY slot of the page holds nothing together, and becomes EMPTY: `reused` counts it as a tombstone
+// gone. Probes that reach the page's end overflow; keys that live in side slots are left to the fallback. Bytes per
+// slot: its own read, 4 written where it is a tombstone now, its own where it becomes EMPTY; per item those of the key
+// read.
 
 const CAPACITY: u32 = WORKGROUP * ITEMS;
 /// Neighbouring slots that an invocation looks at for tombstones; 32 or fewer.
@@ -13,7 +15,8 @@ const RUN: u32 = PAGE / WORKGROUP;
 /// State words of the page.
 var<workgroup> table: array<atomic<u32>, PAGE>;
 const WORDS: u32 = PAGE / 32u;
-/// A bit for every slot of the page: those that hold a TOMBSTONE, those that are EMPTY, and tombstones that become EMPTY.
+/// A bit for every slot of the page: those that hold a TOMBSTONE, those that are EMPTY, and tombstones that become
+/// EMPTY.
 var<workgroup> tombstones: array<atomic<u32>, WORDS>;
 var<workgroup> empty: array<atomic<u32>, WORDS>;
 var<workgroup> idle: array<u32, WORDS>;
@@ -23,7 +26,8 @@ var<workgroup> now: atomic<u32>;
 var<workgroup> cleared: atomic<u32>;
 var<workgroup> aborted: bool;
 
-/// Where a slot's state word lies: invocations that go over neighbouring slots each would all meet in few banks of memory.
+/// Where a slot's state word lies: invocations that go over neighbouring slots each would all meet in few banks of
+/// memory.
 fn wordOf(slot: u32) -> u32 { return slot ^ ((slot >> 5u) & 7u); }
 
 fn stateAt(slot: u32) -> u32 { return atomicLoad(&table[wordOf(slot)]); }

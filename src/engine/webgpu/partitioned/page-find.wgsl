@@ -1,13 +1,14 @@
 // page-find: looks items up, page by page, in a table whose entries are in the order of their homes.
 //
-// A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home, so that a
-// lookup starts at its own entries, however full the table is; by then these are in the first cache. For each item it
-// leaves the value of its key (not VALUED: 0), or ABSENT, or OPEN for a key that has to be looked up elsewhere: one that lives in a side
-// slot, whose probe leaves what is bound or goes far behind the page, or whose value looks like ABSENT or OPEN. Only reads the table.
-// Bytes per slot: its own read; per item those of the key read and of the value written.
+// A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home,
+// so that a lookup starts at its own entries, however full the table is; by then these are in the first cache. For each
+// item it leaves the value of its key (not VALUED: 0), or ABSENT, or OPEN for a key that has to be looked up elsewhere:
+// one that lives in a side slot, whose probe leaves what is bound or goes far behind the page, or whose value looks
+// like ABSENT or OPEN. Only reads the table. Bytes per slot: its own read; per item those of the key read and of the
+// value written.
 
-/// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup memory, too, so
-/// few workgroups ran side by side that all took three times as long.)
+/// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup
+/// memory, too, so few workgroups ran side by side that all took three times as long.)
 var<workgroup> firsts: array<atomic<u32>, PAGE>;
 /// 1 more than the last EMPTY slot; 0 for none.
 var<workgroup> lastEmpty: atomic<u32>;

@@ -1,4 +1,7 @@
-/** How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them take. */
+/**
+ * How a chunk falls into pages: how many there are, what they have room for, and what the workgroups that own them
+ * take.
+ */
 
 import { MAX_WORKGROUPS } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
@@ -11,16 +14,20 @@ import type { PerInvocation } from "./partition-params.js";
 import { itemWords } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
-/** Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least this many. */
+/**
+ * Items that overflow their pages and still are cheaper to handle one by one: this share of the chunk, and at least
+ * this many.
+ */
 const FALLBACK_SHARE = 1 / 8;
 const LEAST_FALLBACK = 4096;
 /** Items beyond its slots that a page has room for, at most. */
 const MOST_OVERFLOW = 256;
 /**
- * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are noted of a page,
- * one less than in its list. Where either is too few for a single page, a built table is out of order: of 65,536 pages with random keys
- * once in 20,000 tables at load 0.955, in 1,000 at 0.97, in 200 at 0.985, and mostly from 0.99 on. Noting more makes all pages
- * slower (H100: 256 in place of 192 by a tenth), and each page that is tried is a dispatch over all.
+ * By the share of slots that are occupied: how many pages are tried for what overflows one, and how many items are
+ * noted of a page, one less than in its list. Where either is too few for a single page, a built table is out of order:
+ * of 65,536 pages with random keys once in 20,000 tables at load 0.955, in 1,000 at 0.97, in 200 at 0.985, and mostly
+ * from 0.99 on. Noting more makes all pages slower (H100: 256 in place of 192 by a tenth), and each page that is tried
+ * is a dispatch over all.
  */
 const OVERFLOWS = [
   { upTo: 0.75, propagations: 1, list: 128 },
@@ -44,7 +51,9 @@ export interface PageLayout {
   readonly partitions: Partitions;
   /** Pages that items are staged for. */
   readonly staged: number;
-  /** Items are staged page by page, after a second multisplit; else the partitions are pages, and lie one after another. */
+  /**
+   * Items are staged page by page, after a second multisplit; else the partitions are pages, and lie one after another.
+   */
   readonly subPartitioned: boolean;
   /** Items that are staged for a page. */
   readonly room: number;
@@ -119,7 +128,8 @@ export function layOut(
 }
 
 /**
- * How a table of `slots` slots falls into partitions and pages: one multisplit while partitions are few, else two of about one width.
+ * How a table of `slots` slots falls into partitions and pages: one multisplit while partitions are few, else two of
+ * about one width.
  * @param least bits of a page's number that the second multisplit takes at least: 0 lets it be left out.
  */
 export function pageLevels(
@@ -149,7 +159,10 @@ export function roomFor(mean: number): number {
   return Math.ceil(mean + ROOM_DEVIATIONS * Math.sqrt(mean)) + 16;
 }
 
-/** Items that an invocation takes where a page's workgroup has room for `room`: one of two numbers, so that few kernels are compiled. */
+/**
+ * Items that an invocation takes where a page's workgroup has room for `room`: one of two numbers, so that few kernels
+ * are compiled.
+ */
 function itemsEach(room: number, pageSlots: number, workgroup: number): number {
   const halfFull = Math.ceil(pageRoom(pageSlots / 2, pageSlots) / workgroup);
   return room <= halfFull * workgroup ? halfFull : Math.ceil((pageSlots + MOST_OVERFLOW) / workgroup);
@@ -163,7 +176,10 @@ export function pagesIn(
   return Math.min(pages - first / pageSlots, Math.ceil(slots / pageSlots));
 }
 
-/** Workgroups of the kernels that go over tiles of partitions: one for each tile of a partition of average length, and some more; and partitions. */
+/**
+ * Workgroups of the kernels that go over tiles of partitions: one for each tile of a partition of average length, and
+ * some more; and partitions.
+ */
 export function gridOver(
   partitions: Partitions,
   count: number,

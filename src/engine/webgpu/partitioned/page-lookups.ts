@@ -1,6 +1,7 @@
 /**
- * Looking a chunk up by pages, in a table whose entries are in the order of their homes: however full it is, a lookup hardly costs more.
- * The chunk is split by partition and by page, as for the operations of pages.ts; then results come back the same way.
+ * Looking a chunk up by pages, in a table whose entries are in the order of their homes: however full it is, a lookup
+ * hardly costs more. The chunk is split by partition and by page, as for the operations of pages.ts; then results come
+ * back the same way.
  */
 
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";

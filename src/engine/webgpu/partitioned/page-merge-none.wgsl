@@ -1,4 +1,5 @@
-// In place of page-merge.wgsl for slots wider than a word of key and a word of value: values are not combined. A fragment.
+// In place of page-merge.wgsl for slots wider than a word of key and a word of value: values are not combined. A
+// fragment.
 fn forgetMerged(local: u32) {}
 
 fn withMerged(item: Item, at: u32) -> Item { return item; }

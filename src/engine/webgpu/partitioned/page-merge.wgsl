@@ -1,5 +1,5 @@
-// Values of a page's items that are combined with that of the one with their key that is kept (COMBINES). A fragment after merge.wgsl, for
-// modules with CAPACITY and WORKGROUP.
+// Values of a page's items that are combined with that of the one with their key that is kept (COMBINES). A fragment
+// after merge.wgsl, for modules with CAPACITY and WORKGROUP.
 
 /// Before the first: no values are merged. By all invocations, with a barrier behind it.
 fn forgetMerged(local: u32) {

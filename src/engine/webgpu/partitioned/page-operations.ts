@@ -17,8 +17,8 @@ import { Partitioner } from "./partitioner.js";
 type Insert = (chunk: BoundChunk) => Promise<InsertTally>;
 
 /**
- * Inserts a chunk under a policy, by making all pages of the table anew. Null when they do not fit the GPU, or the chunk may not fit
- * the table, or its pages are too crowded; the table is as it was then.
+ * Inserts a chunk under a policy, by making all pages of the table anew. Null when they do not fit the GPU, or the
+ * chunk may not fit the table, or its pages are too crowded; the table is as it was then.
  */
 export async function insertByPage(
   state: TableState,
@@ -61,8 +61,8 @@ export async function insertByPage(
 }
 
 /**
- * Makes ready for what pages leave over, before they are written: entries that are displaced must not get lost then, and values
- * that are combined must all be.
+ * Makes ready for what pages leave over, before they are written: entries that are displaced must not get lost then,
+ * and values that are combined must all be.
  */
 async function prepareRests(
   state: TableState,
@@ -125,8 +125,8 @@ export async function eraseByPage(state: TableState, chunk: BoundChunk): Promise
 type Worked<T> = Counters & { paged: PagedChunk; inserts: T };
 
 /**
- * Splits a chunk by page and submits an operation on the pages; null when they do not fit the GPU. When the sample of a batch was wrong
- * the pages are as they were, and all is done again from exact counts.
+ * Splits a chunk by page and submits an operation on the pages; null when they do not fit the GPU. When the sample of a
+ * batch was wrong the pages are as they were, and all is done again from exact counts.
  * @param ready makes ready for what pages leave over; its answer is the `inserts` of this one's.
  */
 async function workOnPages<T>(

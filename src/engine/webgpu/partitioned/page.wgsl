@@ -13,8 +13,8 @@ struct Page {
   items: u32,
 }
 
-/// True when pages are to stay as they are: scatter has lost items, or extract found pages that are too crowded. For one invocation of a
-/// workgroup: that all look at one word took 0.7 of 2.7 ms.
+/// True when pages are to stay as they are: scatter has lost items, or extract found pages that are too crowded. For
+/// one invocation of a workgroup: that all look at one word took 0.7 of 2.7 ms.
 fn isAborted() -> bool { return atomicLoad(&control.aborted) != 0u; }
 
 fn pageOf(workgroup: vec3u, workgroups: vec3u) -> Page {

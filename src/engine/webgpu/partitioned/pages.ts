@@ -1,7 +1,7 @@
 /**
- * The second level of multisplit, and what follows it: a chunk's items by page, where a page is what one workgroup works on; the
- * pages' kernel; and the kernel that carries what overflows a page behind it. Items that there is no room for are left to the fallback, to
- * columns of their own.
+ * The second level of multisplit, and what follows it: a chunk's items by page, where a page is what one workgroup
+ * works on; the pages' kernel; and the kernel that carries what overflows a page behind it. Items that there is no room
+ * for are left to the fallback, to columns of their own.
  */
 
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
@@ -29,14 +29,22 @@ const FALLBACK_GROUP = 32;
 export interface PagedChunk {
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
-  /** Is to come back with the submission. Then `lost` tells whether items were: the pages are as they were, and all is to be done again. */
+  /**
+   * Is to come back with the submission. Then `lost` tells whether items were: the pages are as they were, and all is
+   * to be done again.
+   */
   readonly reads: readonly Readback[];
   lost(): boolean;
   /** Records what follows the first multisplit: the pages' kernels for every window of the table. */
   record(recorder: Recorder): void;
-  /** Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others. */
+  /**
+   * Items that have their places in the table, but are not there: a chunk for the direct kernels, before all others.
+   */
   displaced(counters: Counters): BoundChunk | null;
-  /** What was left to the fallback, as chunks for the direct kernels; all of the given chunk when there was no room for it. */
+  /**
+   * What was left to the fallback, as chunks for the direct kernels; all of the given chunk when there was no room for
+   * it.
+   */
   fallbacks(counters: Counters): BoundChunk[];
   /** The largest chunks that these answer, but for the given one: for whom is to be ready for them. */
   readonly most: { readonly displaced: BoundChunk; readonly fallbacks: BoundChunk };

@@ -19,7 +19,9 @@ export const partitionParams = [
   "partitions",
   /** A power of two. */
   "pagesPerPartition",
-  /** Items that a page of the staging memory has room for; 0 when pages are whole partitions and lie one after another. */
+  /**
+   * Items that a page of the staging memory has room for; 0 when pages are whole partitions and lie one after another.
+   */
   "pageRoom",
   /** Pages that this dispatch works on, and the first slot of the table binding. */
   "firstPage",

@@ -1,4 +1,7 @@
-/** The partitioned strategies, and the choice among them: loaded when planner.ts does not tell at once that a batch goes directly. */
+/**
+ * The partitioned strategies, and the choice among them: loaded when planner.ts does not tell at once that a batch goes
+ * directly.
+ */
 
 export { planBulk } from "./crossovers.js";
 export { FEW_PARTITIONS, splitByPartition } from "./multisplit.js";

@@ -1,4 +1,7 @@
-/** What a device offers the partitioned strategies: its kernels for tables of one kind, and the sizes of workgroups, tiles and pages. */
+/**
+ * What a device offers the partitioned strategies: its kernels for tables of one kind, and the sizes of workgroups,
+ * tiles and pages.
+ */
 
 import { LimitError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
@@ -58,7 +61,8 @@ export class Partitioner {
   };
 
   /**
-   * Invocations of scatter, sub-partition and unpermute, whose workgroups remember `seen` words; and the items of a tile.
+   * Invocations of scatter, sub-partition and unpermute, whose workgroups remember `seen` words; and the items of a
+   * tile.
    * @throws LimitError when a tile of such items is too much for a workgroup's memory
    */
   readonly tileOf = (kind: ItemKind, bins: number, seen = 1): { workgroup: number; items: number } => {
@@ -71,7 +75,10 @@ export class Partitioner {
     return { workgroup, items: workgroup * items };
   };
 
-  /** Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a word it remembers. */
+  /**
+   * Invocations of a kernel that takes `bytes` bytes of workgroup memory for each, besides 12 bytes a bin and 4 for a
+   * word it remembers.
+   */
   workgroup(bytes: number, bins: number, seen = 0): number {
     return fitWorkgroup(this.#traits, bytes, bins, seen);
   }

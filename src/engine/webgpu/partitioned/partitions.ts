@@ -1,6 +1,6 @@
 /**
- * A chunk in the order of its partitions: the same operation as on the chunk itself, by the same direct kernels, whose accesses
- * now stay within the cache. Results come back in the order of the batch (unpermute.ts).
+ * A chunk in the order of its partitions: the same operation as on the chunk itself, by the same direct kernels, whose
+ * accesses now stay within the cache. Results come back in the order of the batch (unpermute.ts).
  */
 
 import type { InsertTally } from "../../engine.js";
@@ -16,7 +16,9 @@ import type { TableState } from "../table/table-state.js";
 import { FEW_PARTITIONS, MOST_PARTITIONS, type Partitions, splitByPartition } from "./multisplit.js";
 import { prepareUnpermute } from "./unpermute.js";
 
-/** Bytes of table that a partition has at most, if partitions are not too many then: a fraction of a large GPU's cache. */
+/**
+ * Bytes of table that a partition has at most, if partitions are not too many then: a fraction of a large GPU's cache.
+ */
 const PARTITION_TABLE_BYTES = 2 ** 23;
 
 /** Partitions for the direct kernels. */
@@ -81,8 +83,8 @@ export async function findByPartition(
 }
 
 /**
- * Brings a chunk into the order of its partitions. An operation that brings values and answers values has one column for both: what
- * was brought is in the table before anything is answered.
+ * Brings a chunk into the order of its partitions. An operation that brings values and answers values has one column
+ * for both: what was brought is in the table before anything is answered.
  */
 async function sort(
   state: TableState,

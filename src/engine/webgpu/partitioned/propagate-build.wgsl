@@ -1,9 +1,9 @@
-// propagate-build: makes room at the start of a page for what overflowed the page before it, by moving the page's entries on. So
-// entries stay in the order of their homes, across pages too, and none comes far from home.
+// propagate-build: makes room at the start of a page for what overflowed the page before it, by moving the page's
+// entries on. So entries stay in the order of their homes, across pages too, and none comes far from home.
 //
-// After build, which has left out equal keys. A workgroup goes through some pages, and owns their slots; there is a dispatch for
-// each page that overflow may go behind its own: what is moved out of a page is the overflow that the next one takes.
-// Bytes per page: 8 read, and for every slot up to the last one that is filled 8 read and 8 written.
+// After build, which has left out equal keys. A workgroup goes through some pages, and owns their slots; there is a
+// dispatch for each page that overflow may go behind its own: what is moved out of a page is the overflow that the next
+// one takes. Bytes per page: 8 read, and for every slot up to the last one that is filled 8 read and 8 written.
 
 /// Pages of a workgroup.
 const BORDERS: u32 = 16u;

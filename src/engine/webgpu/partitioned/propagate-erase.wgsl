@@ -1,7 +1,8 @@
 // propagate-erase: goes on with the probes that reached the end of a page, in the ones behind it.
 //
-// After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that probes may go behind their own.
-// Bytes per page: 4 read, and those of every slot up to the first EMPTY one, if there are such probes.
+// After page-erase; an invocation a page, which owns the page's slots, and a dispatch for each page that probes may go
+// behind their own. Bytes per page: 4 read, and those of every slot up to the first EMPTY one, if there are such
+// probes.
 
 /// Slots read at a time.
 const BATCH: u32 = 16u;

@@ -1,5 +1,5 @@
-// The border between a page and the page params.propagation pages before it, whose overflow propagate-*.wgsl bring over it. The first page
-// follows the last. A fragment after overflow.wgsl.
+// The border between a page and the page params.propagation pages before it, whose overflow propagate-*.wgsl bring over
+// it. The first page follows the last. A fragment after overflow.wgsl.
 
 const WORKGROUP: u32 = 64u;
 

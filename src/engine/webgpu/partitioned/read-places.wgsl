@@ -1,5 +1,5 @@
-// Reading where the items of a tile went, which note-places.wgsl has noted. A fragment after places.wgsl, for modules with the binding
-// `places`.
+// Reading where the items of a tile went, which note-places.wgsl has noted. A fragment after places.wgsl, for modules
+// with the binding `places`.
 
 /// In place of where an item is that went nowhere.
 const NOWHERE: u32 = 0xffffffffu;

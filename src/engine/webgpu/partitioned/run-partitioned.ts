@@ -1,4 +1,7 @@
-/** Works on a chunk by a partitioned strategy, or the next simpler one where that does not do: pages, partitions, direct. */
+/**
+ * Works on a chunk by a partitioned strategy, or the next simpler one where that does not do: pages, partitions,
+ * direct.
+ */
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import type { Choice } from "../../gpu/planner.js";
 import { reserveWorklists } from "../direct/further-rounds.js";

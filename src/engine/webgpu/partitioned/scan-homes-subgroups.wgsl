@@ -1,6 +1,6 @@
 // scanHomes with subgroup operations. A fragment of a module that enables them.
-// Subgroups draw numbers for the homes they take, so nothing is assumed of which invocations make up a subgroup, but that
-// all are full.
+// Subgroups draw numbers for the homes they take, so nothing is assumed of which invocations make up a subgroup, but
+// that all are full.
 
 /// Subgroups at most: none is smaller than four.
 const SUBGROUPS: u32 = (WORKGROUP + 3u) / 4u;
@@ -9,7 +9,8 @@ var<workgroup> drawn: atomic<u32>;
 var<workgroup> groupItems: array<i32, SUBGROUPS>;
 var<workgroup> groupReach: array<i32, SUBGROUPS>;
 
-/// The first of the HOMES homes that an invocation takes: those of a subgroup are neighbours, in the order of its lanes.
+/// The first of the HOMES homes that an invocation takes: those of a subgroup are neighbours, in the order of its
+/// lanes.
 fn drawHomes(local: u32, lanes: Lanes) -> u32 {
   var number = 0u;
   if (subgroupElect()) { number = atomicAdd(&drawn, 1u); }

@@ -1,11 +1,11 @@
 // scatter: puts the chunk's elements in the order of their partitions (multisplit, first level).
 //
-// A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by partition with counters in workgroup memory, takes
-// room for each partition's run with one atomic addition, and writes the runs. Exact under any skew: places come from the
-// histogram, or (SAMPLED) from a sample, and it is seen when that was wrong.
-// Of a skewed batch most items with equal keys become one here (distinct.wgsl), and a partition's items end where its cursor stands.
-// Owns its tile's places; shares the cursors. The order inside a partition is that in which tiles get there.
-// Bytes per element: those of the item read and written, 2.2 more written with PLACED.
+// A workgroup takes a tile of WORKGROUP × ITEMS elements, ranks them by partition with counters in workgroup memory,
+// takes room for each partition's run with one atomic addition, and writes the runs. Exact under any skew: places come
+// from the histogram, or (SAMPLED) from a sample, and it is seen when that was wrong. Of a skewed batch most items with
+// equal keys become one here (distinct.wgsl), and a partition's items end where its cursor stands. Owns its tile's
+// places; shares the cursors. The order inside a partition is that in which tiles get there. Bytes per element: those
+// of the item read and written, 2.2 more written with PLACED.
 
 fn binOf(item: Item) -> u32 { return partitionOf(itemKey(item)); }
 

@@ -1,7 +1,8 @@
 /**
- * A chunk's items by page for kernels that are no table's: a page is as many slots of a table as hold some hundred of its keys, so that
- * a workgroup meets equal keys. One multisplit, whose partitions are the pages, or two (sub-partition.wgsl), whose pages have room that is
- * guessed: where they have too little the batch is too skewed for it.
+ * A chunk's items by page for kernels that are no table's: a page is as many slots of a table as hold some hundred of
+ * its keys, so that a workgroup meets equal keys. One multisplit, whose partitions are the pages, or two
+ * (sub-partition.wgsl), whose pages have room that is guessed: where they have too little the batch is too skewed for
+ * it.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -27,8 +28,9 @@ import { Partitioner } from "./partitioner.js";
 /** Keys of a page on average, at most: a half of the slots of group-keys.wgsl. */
 const PAGE_KEYS = 512;
 /**
- * Those of pairs whose keys repeat often. H100, 2^26 pairs: with 512 keys, values of 64 a key took three times as long to write as of 8.
- * A workgroup writes to as many lists at once as its page has keys, which may be the cause: it was not measured.
+ * Those of pairs whose keys repeat often. H100, 2^26 pairs: with 512 keys, values of 64 a key took three times as long
+ * to write as of 8. A workgroup writes to as many lists at once as its page has keys, which may be the cause: it was
+ * not measured.
  */
 const LEAST_PAGE_KEYS = 128;
 /** Pairs of a page, as long as it has more keys than that: 512 keys of 8 pairs. */
@@ -116,7 +118,10 @@ function pageKeysOf(kind: ItemKind, copies: number): number {
   return Math.min(PAGE_KEYS, Math.max(LEAST_PAGE_KEYS, Math.floor(NEAR_PAIRS / copies)));
 }
 
-/** How a table falls into pages of few keys: one multisplit while it makes so many, and at least as many as are made at full speed. */
+/**
+ * How a table falls into pages of few keys: one multisplit while it makes so many, and at least as many as are made at
+ * full speed.
+ */
 function levelsOf({ slots }: TableSpec, keys: number, pageKeys: number): ReturnType<typeof pageLevels> {
   const most = Math.floor(Math.log2((slots / Math.max(1, keys)) * pageKeys));
   const shift = Math.max(0, Math.min(most, Math.floor(Math.log2(slots / FEW_PARTITIONS))));

@@ -1,14 +1,15 @@
 // sub-partition: splits every partition into pages of neighbouring slots (multisplit, second level).
 //
-// Workgroups (x, partition): tiles of one partition each, as in scatter, where most items with equal keys become one, as there. A page's
-// items are staged at page × pageRoom; what a page has no room for is left to the fallback. Or, for items whose results are to come back, it is
-// noted where they went (places.wgsl), in records that are numbered as tileNumber says.
-// Shares the pages' cursors. Bytes per item: its own read and written, 2.2 more written for places.
+// Workgroups (x, partition): tiles of one partition each, as in scatter, where most items with equal keys become one,
+// as there. A page's items are staged at page × pageRoom; what a page has no room for is left to the fallback. Or, for
+// items whose results are to come back, it is noted where they went (places.wgsl), in records that are numbered as
+// tileNumber says. Shares the pages' cursors. Bytes per item: its own read and written, 2.2 more written for places.
 
 /// Number of the first page of the workgroup's partition.
 var<private> firstPage: u32;
 
-/// The page within its partition. Keys that live in side slots go to the first page, which leaves them to the fallback (page-find: leaves them open).
+/// The page within its partition. Keys that live in side slots go to the first page, which leaves them to the fallback
+/// (page-find: leaves them open).
 fn binOf(item: Item) -> u32 {
   let page = (homeOf(itemKey(item)) >> PAGE_SHIFT) & (params.pagesPerPartition - 1u);
   return select(page, 0u, isSide(itemKey(item)));

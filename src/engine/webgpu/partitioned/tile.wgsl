@@ -1,9 +1,9 @@
 // A multisplit's tile: WORKGROUP × ITEMS items that go through workgroup memory into the order of their bins, so that
-// neighbouring invocations write neighbouring items. A fragment for modules with binOf (the bin of an item), takeRoom (where
-// a bin's next items go) and putItem.
+// neighbouring invocations write neighbouring items. A fragment for modules with binOf (the bin of an item), takeRoom
+// (where a bin's next items go) and putItem.
 //
-// The tile takes ROUNDS rounds, each through memory for one share of it: workgroup memory is what limits how many workgroups
-// run side by side, and a long tile makes for long runs of neighbouring writes.
+// The tile takes ROUNDS rounds, each through memory for one share of it: workgroup memory is what limits how many
+// workgroups run side by side, and a long tile makes for long runs of neighbouring writes.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 const SHARE: u32 = TILE / ROUNDS;

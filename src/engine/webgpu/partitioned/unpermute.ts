@@ -1,4 +1,7 @@
-/** Un-permuting: bringing the results of a chunk that was split by partition back to the order of the batch. All partitioned lookups end so. */
+/**
+ * Un-permuting: bringing the results of a chunk that was split by partition back to the order of the batch. All
+ * partitioned lookups end so.
+ */
 
 import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
 import type { ItemKind } from "../../gpu/partitioning.js";

@@ -1,9 +1,9 @@
 // unpermute: brings results from the order of the partitions back to the order of the batch.
 //
-// A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their results lie in
-// runs, one or more a partition, so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left
-// out by a mask get missingFound() and 0.
-// Bytes per element: 2.2 read for the place, those of a value read and written, 1 read and written for a flag.
+// A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their
+// results lie in runs, one or more a partition, so that reads of a tile share sectors. Owns its elements of the result
+// columns; elements that were left out by a mask get missingFound() and 0. Bytes per element: 2.2 read for the place,
+// those of a value read and written, 1 read and written for a flag.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 const FLAG_WORDS: u32 = TILE / 4u;

@@ -61,8 +61,8 @@ interface Bindable {
 }
 
 /**
- * Writes all entries to result columns. When these fit a binding all windows go at once; else one after the other, since
- * where a window's entries go is known only when those before it are counted.
+ * Writes all entries to result columns. When these fit a binding all windows go at once; else one after the other,
+ * since where a window's entries go is known only when those before it are counted.
  */
 async function retrieve(
   state: TableState,

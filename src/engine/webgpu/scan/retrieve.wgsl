@@ -1,9 +1,9 @@
 // retrieve: copies every live entry out, in no particular order.
 //
-// A workgroup of 256 takes a tile of 2,048 neighbouring slots, ranks its entries with a counter in workgroup memory, and
-// takes room for all of them with one addition to control.found (fan-in: one global atomic per 2,048 slots).
-// A table of several windows has a dispatch for each; params.count is the window's slots.
-// Nothing may write the table in the same dispatch. Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
+// A workgroup of 256 takes a tile of 2,048 neighbouring slots, ranks its entries with a counter in workgroup memory,
+// and takes room for all of them with one addition to control.found (fan-in: one global atomic per 2,048 slots). A
+// table of several windows has a dispatch for each; params.count is the window's slots. Nothing may write the table in
+// the same dispatch. Bytes per slot: 8 read, 8 × load written (sets: 4 and 4).
 
 const WORKGROUP: u32 = 256u;
 const ITEMS: u32 = 8u;

@@ -1,4 +1,7 @@
-/** Runs the WGSL of a user's own hash function on sample keys, and compares it with the JavaScript. Once for a function and device. */
+/**
+ * Runs the WGSL of a user's own hash function on sample keys, and compares it with the JavaScript. Once for a function
+ * and device.
+ */
 import { EngineError, ValidationError } from "../../../errors.js";
 import { Scratch } from "../../gpu/batch/columns.js";
 import { getOrMake } from "../../gpu/get-or-make.js";

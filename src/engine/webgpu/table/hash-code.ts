@@ -1,8 +1,10 @@
 /**
- * WGSL of a table's hash function: `hashKey` for keys of one word, `hashWords` for wider ones. The default is murmur3 without a seed; its
- * text for keys of one word is also in plain-slots.ts, so that a page with such tables alone does not load this file.
+ * WGSL of a table's hash function: `hashKey` for keys of one word, `hashWords` for wider ones. The default is murmur3
+ * without a seed; its text for keys of one word is also in plain-slots.ts, so that a page with such tables alone does
+ * not load this file.
  *
- * A seed is a parameter of dispatches (hashSeed), not a constant: all seeds share their kernels, which are others than those without one.
+ * A seed is a parameter of dispatches (hashSeed), not a constant: all seeds share their kernels, which are others than
+ * those without one.
  */
 import type { OwnHash } from "../../hash-names.js";
 import type { TableSpec } from "../../layout.js";

@@ -1,5 +1,5 @@
-// 32-bit hash functions of keys of several words: hashWords of engine/hash-words.ts, bit for bit. A fragment after hash.wgsl, for modules with
-// KEY_WORDS.
+// 32-bit hash functions of keys of several words: hashWords of engine/hash-words.ts, bit for bit. A fragment after
+// hash.wgsl, for modules with KEY_WORDS.
 
 fn rotate(word: u32, bits: u32) -> u32 { return (word << bits) | (word >> (32u - bits)); }
 

@@ -1,5 +1,5 @@
-// What every table's hashing is made of: the arithmetic of engine/hash.ts, bit for bit. A fragment: no bindings, no entry point.
-// hash-code.ts makes the functions hashKey and hashWords of it.
+// What every table's hashing is made of: the arithmetic of engine/hash.ts, bit for bit. A fragment: no bindings, no
+// entry point. hash-code.ts makes the functions hashKey and hashWords of it.
 
 fn murmur3(key: u32) -> u32 {
   var h = key;

@@ -1,7 +1,7 @@
 /**
- * What users' kernels do to a table (src/wgsl/change.wgsl): they count in words of the control buffer that the engine's kernels don't touch, and each
- * call on the table takes the counts in before it begins. So the host's numbers are exact whenever one of its calls runs, and whichever
- * strategy it takes meets a table as it may find any.
+ * What users' kernels do to a table (src/wgsl/change.wgsl): they count in words of the control buffer that the engine's
+ * kernels don't touch, and each call on the table takes the counts in before it begins. So the host's numbers are exact
+ * whenever one of its calls runs, and whichever strategy it takes meets a table as it may find any.
  */
 import type { Recorder } from "../../gpu/runtime.js";
 import { KERNEL_WORDS, MAX_PROBE_WORD, OCCUPIED_WORD, tableCounters } from "./control.js";

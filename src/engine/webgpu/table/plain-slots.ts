@@ -1,6 +1,7 @@
 /**
- * WGSL for the slots of plain tables: keys of one word, values of at most one, and murmur3 without a seed. slot-code.ts and hash-code.ts
- * have it for all formats and hash functions, and say what the functions are for; a page with plain tables alone does not load them.
+ * WGSL for the slots of plain tables: keys of one word, values of at most one, and murmur3 without a seed. slot-code.ts
+ * and hash-code.ts have it for all formats and hash functions, and say what the functions are for; a page with plain
+ * tables alone does not load them.
  */
 import { isFloatWord } from "../../float-keys.js";
 import type { TableSpec } from "../../layout.js";
@@ -23,7 +24,10 @@ export interface SlotCode {
   readonly found: string;
 }
 
-/** A name for tables that have the same kernels: those of one hash function, with or without a seed, and of one type of keys and values. */
+/**
+ * A name for tables that have the same kernels: those of one hash function, with or without a seed, and of one type of
+ * keys and values.
+ */
 export function kindOf({ key, value, hash, seed }: TableSpec): string {
   return JSON.stringify([key, value, hash, !seed]);
 }
@@ -47,7 +51,10 @@ fn firstWord(found: Found) -> u32 { return found; }`;
   return { probing: probingText(spec, types, hashing, KEY_STATE), reading, changing, found };
 }
 
-/** The state word of the slot that holds a key, and the hash that the home slot comes from, where slots are claimed by key. */
+/**
+ * The state word of the slot that holds a key, and the hash that the home slot comes from, where slots are claimed by
+ * key.
+ */
 export const KEY_STATE = `
 fn stateOf(key: Key) -> u32 { return key; }
 fn hashOfState(state: u32) -> u32 { return hashKey(state); }`;

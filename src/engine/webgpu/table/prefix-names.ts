@@ -1,6 +1,7 @@
 /**
- * Makes WGSL fragments of the engine fit to stand in somebody else's module: every module-scope name gets a prefix. Works on the text; it knows no more of WGSL than how declarations start, which
- * is enough for fragments that no name of a builtin or a keyword is declared in.
+ * Makes WGSL fragments of the engine fit to stand in somebody else's module: every module-scope name gets a prefix.
+ * Works on the text; it knows no more of WGSL than how declarations start, which is enough for fragments that no name
+ * of a builtin or a keyword is declared in.
  */
 
 /** Puts `prefix` and an underscore before every name that `code` declares at module scope, wherever it occurs. */

@@ -1,6 +1,6 @@
-// Where a key can be: its home slot, how far its probe goes, and what the state word of its slot holds. See engine/layout.ts.
-// A fragment for modules with stateOf and hashOfState (slot-code.ts) and a function slotCount: that of kernels' parameters, or of the
-// module for users' kernels.
+// Where a key can be: its home slot, how far its probe goes, and what the state word of its slot holds. See
+// engine/layout.ts. A fragment for modules with stateOf and hashOfState (slot-code.ts) and a function slotCount: that
+// of kernels' parameters, or of the module for users' kernels.
 
 const EMPTY: u32 = 0xffffffffu;
 const TOMBSTONE: u32 = 0xfffffffeu;

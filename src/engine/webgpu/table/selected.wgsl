@@ -1,4 +1,5 @@
-// Whether a mask selects an element: bytes of the binding `mask`, four a word. A fragment, for modules with params.maskShift.
+// Whether a mask selects an element: bytes of the binding `mask`, four a word. A fragment, for modules with
+// params.maskShift.
 
 fn isSelected(element: u32) -> bool {
   if (!MASKED) { return true; }

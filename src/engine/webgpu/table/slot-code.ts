@@ -1,8 +1,8 @@
 /**
- * WGSL for a slot format (engine/slot-format.ts): the types Key, Slot and Found, and the functions that load, compare and store keys,
- * values and entries. Kernels are written over these and know no widths. Reading takes a binding `table: array<Slot>`, changing one
- * `table: array<atomic<Word>>`; columns are arrays of words. It has all formats; the direct kernels of plain tables take theirs from
- * plain-slots.ts.
+ * WGSL for a slot format (engine/slot-format.ts): the types Key, Slot and Found, and the functions that load, compare
+ * and store keys, values and entries. Kernels are written over these and know no widths. Reading takes a binding
+ * `table: array<Slot>`, changing one `table: array<atomic<Word>>`; columns are arrays of words. It has all formats; the
+ * direct kernels of plain tables take theirs from plain-slots.ts.
  */
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";

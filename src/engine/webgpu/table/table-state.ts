@@ -1,6 +1,7 @@
 /**
  * A table's memory on the GPU and its numbers on the host. Every submission that may change the table goes through
- * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in by kernel-changes.ts.
+ * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in
+ * by kernel-changes.ts.
  */
 
 import { Submissions } from "../../gpu/call.js";
@@ -25,8 +26,8 @@ export interface TableHost extends GpuHost {
 
 /**
  * Makes an empty table.
- * @throws LimitError when it does not fit one buffer, or the GPU's memory; ValidationError when a user's own hash function is another on the
- * GPU
+ * @throws LimitError when it does not fit one buffer, or the GPU's memory; ValidationError when a user's own hash
+ * function is another on the GPU
  */
 export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
   const { gpu } = host;
@@ -124,8 +125,8 @@ export class TableState {
   }
 
   /**
-   * Submits what does not touch the table, for a later `submit` of the same call: the GPU begins meanwhile. When it was refused, that
-   * one throws in place of submitting; without one, the call's end does.
+   * Submits what does not touch the table, for a later `submit` of the same call: the GPU begins meanwhile. When it was
+   * refused, that one throws in place of submitting; without one, the call's end does.
    */
   submitAhead(label: string, record: Recording): Promise<void> {
     return this.#submissions.ahead(label, record);
@@ -156,14 +157,17 @@ export class TableState {
   }
 
   /**
-   * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go through `submit`
-   * and `submitAhead` are timed into it.
+   * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go
+   * through `submit` and `submitAhead` are timed into it.
    */
   runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
     return this.#submissions.run(log, work);
   }
 
-  /** Clears a new table's memory, in a submission that nobody waits for: what is submitted later sees empty slots, or fails. */
+  /**
+   * Clears a new table's memory, in a submission that nobody waits for: what is submitted later sees empty slots, or
+   * fails.
+   */
   async beginClear(): Promise<void> {
     this.#cleared = (await this.#fill()).arrived;
     this.#cleared.catch(() => {});

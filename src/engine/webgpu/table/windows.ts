@@ -1,6 +1,6 @@
 /**
- * Windows: ranges of neighbouring slots that a table is bound in. A table that fits one binding has one window, the whole;
- * a larger one is a single buffer all the same, of which each dispatch sees one window.
+ * Windows: ranges of neighbouring slots that a table is bound in. A table that fits one binding has one window, the
+ * whole; a larger one is a single buffer all the same, of which each dispatch sees one window.
  */
 
 import { LimitError } from "../../../errors.js";
@@ -17,7 +17,10 @@ export interface TableWindow {
 
 /** Windows start at multiples of this, in slots. */
 const WINDOW_GRAIN = 4096;
-/** A submission has up to sixteen dispatches for each window, and some more, and its uniforms come from one ring: see UNIFORM_SLOTS. */
+/**
+ * A submission has up to sixteen dispatches for each window, and some more, and its uniforms come from one ring: see
+ * UNIFORM_SLOTS.
+ */
 const MOST_WINDOWS = 128;
 
 /**

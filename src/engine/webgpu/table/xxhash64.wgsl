@@ -1,5 +1,5 @@
-// XXH64 (Collet, public domain) with seed 0 of a key's words: xxhash64 of engine/xxhash64.ts, bit for bit. 64-bit numbers are vec2u, low
-// word first. A fragment after hash.wgsl, for modules with KEY_WORDS.
+// XXH64 (Collet, public domain) with seed 0 of a key's words: xxhash64 of engine/xxhash64.ts, bit for bit. 64-bit
+// numbers are vec2u, low word first. A fragment after hash.wgsl, for modules with KEY_WORDS.
 
 const XXH64_PRIME1 = vec2u(0x85ebca87u, 0x9e3779b1u);
 const XXH64_PRIME2 = vec2u(0x27d4eb4fu, 0xc2b2ae3du);

@@ -1,7 +1,7 @@
 // pack: copies a column to its place in elements of several columns.
 //
-// An element an invocation. Owns the column's words in `packed`; other dispatches write those of other columns. Bytes per element: 4 or 8
-// read and written.
+// An element an invocation. Owns the column's words in `packed`; other dispatches write those of other columns. Bytes
+// per element: 4 or 8 read and written.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) local: u32) {

@@ -1,4 +1,5 @@
-// split: copies the words of one column out of elements of several; with FLAGGED the missing value for elements whose byte in `flags` is 0.
+// split: copies the words of one column out of elements of several; with FLAGGED the missing value for elements whose
+// byte in `flags` is 0.
 //
 // An element an invocation. Owns its element of `column`. Bytes per element: 4 or 8 read and written, and a flag read.
 

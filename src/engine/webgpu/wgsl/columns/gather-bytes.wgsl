@@ -1,6 +1,6 @@
-// gather-bytes: the bytes of gathered strings. 256 invocations a workgroup, one word of the result each, so that long and short strings
-// cost what their bytes cost. Bytes per word: about 4 × log2(rows) read, mostly cached; 4 to 16 read at random, 4 written.
-// A fragment after row-of.wgsl.
+// gather-bytes: the bytes of gathered strings. 256 invocations a workgroup, one word of the result each, so that long
+// and short strings cost what their bytes cost. Bytes per word: about 4 × log2(rows) read, mostly cached; 4 to 16 read
+// at random, 4 written. A fragment after row-of.wgsl.
 
 fn onElement(word: u32) {
   let last = outStarts[params.total];

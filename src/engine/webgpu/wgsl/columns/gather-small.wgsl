@@ -1,6 +1,6 @@
-// gather-small: values of one or two bytes, or of one bit, by row number; a row that is not there is 0. 256 invocations a workgroup, one
-// word of the result each: VALUES_PER_WORD values. Without HAS_DATA every row that is there has the bit 1.
-// Bytes per word: 4 read for each of its values, and as many at random, 4 written.
+// gather-small: values of one or two bytes, or of one bit, by row number; a row that is not there is 0. 256 invocations
+// a workgroup, one word of the result each: VALUES_PER_WORD values. Without HAS_DATA every row that is there has the
+// bit 1. Bytes per word: 4 read for each of its values, and as many at random, 4 written.
 
 const VALUE_BITS: u32 = 32u / VALUES_PER_WORD;
 

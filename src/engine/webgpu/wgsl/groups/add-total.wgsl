@@ -1,5 +1,5 @@
-// Adding up a count of each invocation: 64 bits, in control.totalLow and control.totalHigh. A fragment; all invocations of a workgroup
-// call it.
+// Adding up a count of each invocation: 64 bits, in control.totalLow and control.totalHigh. A fragment; all invocations
+// of a workgroup call it.
 
 var<workgroup> sums: array<atomic<u32>, 2>;
 

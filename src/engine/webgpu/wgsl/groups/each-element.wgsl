@@ -1,5 +1,5 @@
-// Going over the elements of a dispatch: an entry point that calls onElement(element) for each. 256 invocations a workgroup, one element
-// each. A fragment after rows.wgsl.
+// Going over the elements of a dispatch: an entry point that calls onElement(element) for each. 256 invocations a
+// workgroup, one element each. A fragment after rows.wgsl.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

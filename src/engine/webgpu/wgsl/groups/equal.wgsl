@@ -1,5 +1,5 @@
-// Comparing whole rows of the side that is in the table with rows of the side that probes it. A fragment after one-side.wgsl or
-// two-sides.wgsl, and bytes-at.wgsl. Reads only.
+// Comparing whole rows of the side that is in the table with rows of the side that probes it. A fragment after
+// one-side.wgsl or two-sides.wgsl, and bytes-at.wgsl. Reads only.
 
 fn buildBytesAt(position: u32) -> u32 {
   let word = position / 4u;

@@ -1,4 +1,5 @@
-// A row's probe to the group that it equals. A fragment after equal.wgsl, for tables that nothing writes in the dispatch.
+// A row's probe to the group that it equals. A fragment after equal.wgsl, for tables that nothing writes in the
+// dispatch.
 
 /// The leader of the group, EMPTY when there is none: all are within their rows' reach.
 fn findGroup(row: u32) -> u32 {

@@ -1,5 +1,6 @@
-// The place of a row's key in an array over keys that lie close together: how far it is above the least one, modulo 2^32 or 2^64, so that signed
-// and unsigned keys are the same. Rows with a null, where nulls are equal, have the place behind the last key's. A fragment after rows.wgsl.
+// The place of a row's key in an array over keys that lie close together: how far it is above the least one, modulo
+// 2^32 or 2^64, so that signed and unsigned keys are the same. Rows with a null, where nulls are equal, have the place
+// behind the last key's. A fragment after rows.wgsl.
 
 fn isNullAt(row: u32) -> bool {
   return params.keyNullable == 1u && ((keyValidity[row / 32u] >> (row % 32u)) & 1u) == 0u;

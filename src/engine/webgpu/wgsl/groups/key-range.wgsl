@@ -1,9 +1,9 @@
-// key-range: how far keys reach above and below one of them, as signed differences modulo 2^32 or 2^64, and how many rows are no null. A fragment
-// after key-place.wgsl.
+// key-range: how far keys reach above and below one of them, as signed differences modulo 2^32 or 2^64, and how many
+// rows are no null. A fragment after key-place.wgsl.
 //
-// 256 invocations a workgroup, params.items rows each, one row in params.stride. Shares: what it counts, by addition and as it rises. A workgroup
-// that finds the keys too far apart already, or one of them further away than 31 bits, does nothing. Rows that are a sample (params.stride > 1) are
-// not counted. Bytes per row: a key read.
+// 256 invocations a workgroup, params.items rows each, one row in params.stride. Shares: what it counts, by addition
+// and as it rises. A workgroup that finds the keys too far apart already, or one of them further away than 31 bits,
+// does nothing. Rows that are a sample (params.stride > 1) are not counted. Bytes per row: a key read.
 
 var<workgroup> above: atomic<u32>;
 var<workgroup> below: atomic<u32>;

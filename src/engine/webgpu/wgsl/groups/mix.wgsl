@@ -1,4 +1,5 @@
-// The row hash: MurmurHash3's body (Appleby, public domain), a 32-bit word at a time, keyed by the call's seed (../../hash-seed.ts). A fragment.
+// The row hash: MurmurHash3's body (Appleby, public domain), a 32-bit word at a time, keyed by the call's seed
+// (../../hash-seed.ts). A fragment.
 
 fn mixWord(hash: u32, word: u32) -> u32 {
   var k = word * params.factor + params.summand;

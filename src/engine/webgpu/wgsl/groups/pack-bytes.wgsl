@@ -1,5 +1,5 @@
-// pack-bytes: puts where a string lies into the rows' records and mixes its bytes into their hashes. A fragment of pack.wgsl.
-// Bytes per row: 8 and the string read, 16 read and written.
+// pack-bytes: puts where a string lies into the rows' records and mixes its bytes into their hashes. A fragment of
+// pack.wgsl. Bytes per row: 8 and the string read, 16 read and written.
 
 fn packColumn(row: u32, absent: bool, at: u32, before: u32) -> u32 {
   var hash = before;

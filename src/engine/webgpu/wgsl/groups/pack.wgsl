@@ -1,6 +1,6 @@
-// Packing one column into the rows' records: its words, its null bits, and its part of the hash. A fragment after mix.wgsl, for modules
-// with packColumn, which writes the words and returns the hash.
-// Columns are packed in order, a dispatch each. 256 invocations a workgroup; every invocation owns one row's record.
+// Packing one column into the rows' records: its words, its null bits, and its part of the hash. A fragment after
+// mix.wgsl, for modules with packColumn, which writes the words and returns the hash. Columns are packed in order, a
+// dispatch each. 256 invocations a workgroup; every invocation owns one row's record.
 
 fn isNull(row: u32) -> bool {
   return NULLABLE && ((validity[row / 32u] >> (row % 32u)) & 1u) == 0u;

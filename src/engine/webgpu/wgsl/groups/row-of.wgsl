@@ -1,6 +1,8 @@
-// Whose piece of a result an element of it is: rows' pieces lie one after another, and `outStarts` says where each begins. A fragment.
+// Whose piece of a result an element of it is: rows' pieces lie one after another, and `outStarts` says where each
+// begins. A fragment.
 
-/// The last of `total` rows whose piece starts at or before a position: rows without a piece come before it or start later.
+/// The last of `total` rows whose piece starts at or before a position: rows without a piece come before it or start
+/// later.
 fn rowOf(position: u32) -> u32 {
   var low = 0u;
   var high = params.total;

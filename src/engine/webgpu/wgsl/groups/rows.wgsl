@@ -1,7 +1,7 @@
 // Rows by number. A fragment of all row kernels.
 //
-// A row's record is `rowWords` words: its hash, its null bits (`nullWords`), the words of its fixed-width columns, and a
-// start and a length in bytes for each string column. Rows are equal when all words up to the strings are equal, the
+// A row's record is `rowWords` words: its hash, its null bits (`nullWords`), the words of its fixed-width columns, and
+// a start and a length in bytes for each string column. Rows are equal when all words up to the strings are equal, the
 // hash included, and then all strings.
 
 const WORKGROUP: u32 = 256u;

@@ -1,5 +1,5 @@
-// count-partners: counts the rows that have a partner, into control.rowsMatched. 256 invocations a workgroup, ITEMS rows each.
-// Bytes per row: 4 read.
+// count-partners: counts the rows that have a partner, into control.rowsMatched. 256 invocations a workgroup, ITEMS
+// rows each. Bytes per row: 4 read.
 
 const ITEMS: u32 = 32u;
 var<workgroup> matched: atomic<u32>;

@@ -1,5 +1,6 @@
-// count-placed: how many places have a row: fewer than rows were placed means that some are equal. The places are filled up to a multiple of 4.
-// 256 invocations a workgroup, ITEMS times four places each; a workgroup adds once. Bytes per place: 4 read.
+// count-placed: how many places have a row: fewer than rows were placed means that some are equal. The places are
+// filled up to a multiple of 4. 256 invocations a workgroup, ITEMS times four places each; a workgroup adds once. Bytes
+// per place: 4 read.
 
 const ITEMS: u32 = 4u;
 var<workgroup> placed: atomic<u32>;

@@ -1,7 +1,8 @@
-// dense-matches: the place of every probe row's key and how many build rows it has, and the sum of these. A fragment after ../groups/key-place.wgsl and
-// ../groups/add-total.wgsl.
+// dense-matches: the place of every probe row's key and how many build rows it has, and the sum of these. A fragment
+// after ../groups/key-place.wgsl and ../groups/add-total.wgsl.
 //
-// 256 invocations a workgroup, one row each. Owns its row's match. Bytes per row: a key read, 4 read at random, 8 written.
+// 256 invocations a workgroup, one row each. Owns its row's match. Bytes per row: a key read, 4 read at random, 8
+// written.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,4 +1,5 @@
-// match-counts: the number of pairs of every probe row, as a column to scan. One row an invocation; 8 bytes read, 4 written.
+// match-counts: the number of pairs of every probe row, as a column to scan. One row an invocation; 8 bytes read, 4
+// written.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

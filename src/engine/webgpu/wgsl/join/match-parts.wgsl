@@ -1,10 +1,11 @@
-// match-parts: the partner of every probe row, of sides whose rows are split by the same bits of their mixed keys (../reduce/row-parts.ts). A fragment after
-// ../table/hash.wgsl and ../partitioned/cas-seen.wgsl.
+// match-parts: the partner of every probe row, of sides whose rows are split by the same bits of their mixed keys
+// (../reduce/row-parts.ts). A fragment after ../table/hash.wgsl and ../partitioned/cas-seen.wgsl.
 //
-// A workgroup owns a part of both sides: it puts the build rows into a table in its memory, and looks the probe rows up. Where there are too many of
-// them for it, or the keys of a side are uneven, it sets control.keysLeft and does nothing: the call does without what it makes. Where build rows
-// are equal, control.keysRepeat, and any of them is the partner. Part params.first is the dispatch's first. Bytes per build row: 8 or 12 read; per probe
-// row as many, those of a build row that fit the GPU's first cache, and 4 written at random.
+// A workgroup owns a part of both sides: it puts the build rows into a table in its memory, and looks the probe rows
+// up. Where there are too many of them for it, or the keys of a side are uneven, it sets control.keysLeft and does
+// nothing: the call does without what it makes. Where build rows are equal, control.keysRepeat, and any of them is the
+// partner. Part params.first is the dispatch's first. Bytes per build row: 8 or 12 read; per probe row as many, those
+// of a build row that fit the GPU's first cache, and 4 written at random.
 
 /// Spurious failures that one row takes.
 const SPURIOUS_LIMIT: u32 = 256u;

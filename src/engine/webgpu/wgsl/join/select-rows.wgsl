@@ -1,8 +1,8 @@
-// select-rows: lists the rows that have a partner, and their partners; or those that have none. The order is unspecified.
-// A fragment after partner-listed.wgsl or partner-placed.wgsl.
-// 256 invocations a workgroup, four rows each; a workgroup takes room with one addition.
-// `total` is what was counted before this list. COUNTED: where control.rowsMatched is `whole`, all rows have a partner, and none is listed.
-// Bytes per row: what its partner takes; per listed row 4 or 8 written.
+// select-rows: lists the rows that have a partner, and their partners; or those that have none. The order is
+// unspecified. A fragment after partner-listed.wgsl or partner-placed.wgsl. 256 invocations a workgroup, four rows
+// each; a workgroup takes room with one addition. `total` is what was counted before this list. COUNTED: where
+// control.rowsMatched is `whole`, all rows have a partner, and none is listed. Bytes per row: what its partner takes;
+// per listed row 4 or 8 written.
 
 const ITEMS: u32 = 4u;
 var<workgroup> selected: atomic<u32>;

@@ -1,6 +1,7 @@
 // Where the entry of a list is at a position below its length or its room.
 
-/// The piece that a position lies in: the address of its entry, the piece's first position, and the record of the piece before.
+/// The piece that a position lies in: the address of its entry, the piece's first position, and the record of the piece
+/// before.
 struct Piece {
   address: u32,
   start: u32,

@@ -1,9 +1,9 @@
-// allot: makes room for the elements that a batch adds to each list, and makes them part of its length. With MEASURES it only sums up how
-// much room and how many records that takes.
+// allot: makes room for the elements that a batch adds to each list, and makes them part of its length. With MEASURES
+// it only sums up how much room and how many records that takes.
 //
-// 256 invocations a workgroup, one element each; the element with rank 0 works for its list, so each list has one owner. `added` holds
-// the elements of the batch before, and the list's former length after.
-// Bytes an element: 8 read; for each list 12 read and 12 written at random.
+// 256 invocations a workgroup, one element each; the element with rank 0 works for its list, so each list has one
+// owner. `added` holds the elements of the batch before, and the list's former length after. Bytes an element: 8 read;
+// for each list 12 read and 12 written at random.
 
 var<workgroup> wantedRoom: atomic<u32>;
 var<workgroup> wantedRecords: atomic<u32>;

@@ -1,6 +1,6 @@
-// stay: writes the entries that were not struck to the beginnings of their lists. `struck` says from its second word on how
-// many entries go before each. `copies` are all values as they were: so nobody reads what another invocation writes. One entry an invocation; owns the place of its
-// new position.
+// stay: writes the entries that were not struck to the beginnings of their lists. `struck` says from its second word on
+// how many entries go before each. `copies` are all values as they were: so nobody reads what another invocation
+// writes. One entry an invocation; owns the place of its new position.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,5 +1,5 @@
-// drop: empties the lists of a batch, and counts what they had. One element an invocation; of equal numbers the one that takes the
-// length writes the place. Bytes an element: 4 read, 8 to 12 at random.
+// drop: empties the lists of a batch, and counts what they had. One element an invocation; of equal numbers the one
+// that takes the length writes the place. Bytes an element: 4 read, 8 to 12 at random.
 
 var<workgroup> entriesHere: atomic<u32>;
 var<workgroup> filledHere: atomic<u32>;

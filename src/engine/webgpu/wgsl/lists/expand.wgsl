@@ -1,10 +1,11 @@
-// expand: writes the entries of located lists, however unevenly they fall on the elements. A workgroup owns 1,024 neighbouring entries of
-// the result, whatever lists they are of.
+// expand: writes the entries of located lists, however unevenly they fall on the elements. A workgroup owns 1,024
+// neighbouring entries of the result, whatever lists they are of.
 //
-// 256 invocations a workgroup, four entries each. Two of them search all offsets for the elements of the workgroup's first and last
-// entry; the offsets between are then in workgroup memory, where each entry is searched for. Only where more than 2,048 elements lie
-// between, most of them without entries, entries are searched for among all of those.
-// Bytes an entry: offsets and places once an element, a value read (neighbours in a list are neighbours in memory), results written.
+// 256 invocations a workgroup, four entries each. Two of them search all offsets for the elements of the workgroup's
+// first and last entry; the offsets between are then in workgroup memory, where each entry is searched for. Only where
+// more than 2,048 elements lie between, most of them without entries, entries are searched for among all of those.
+// Bytes an entry: offsets and places once an element, a value read (neighbours in a list are neighbours in memory),
+// results written.
 
 const ENTRIES: u32 = 4u;
 const KEPT: u32 = 2048u;

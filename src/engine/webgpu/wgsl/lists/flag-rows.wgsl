@@ -1,4 +1,5 @@
-// flag rows: 1 for each selected element, as a column to scan. One element an invocation. Owns its word. 1/4 word read, 1 written.
+// flag rows: 1 for each selected element, as a column to scan. One element an invocation. Owns its word. 1/4 word read,
+// 1 written.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,8 +1,10 @@
-// group keys: makes groups of items with equal keys, each within a tile of one page, where most keys are near their equals.
+// group keys: makes groups of items with equal keys, each within a tile of one page, where most keys are near their
+// equals.
 //
-// 256 invocations a workgroup. They count in workgroup memory, in a hash table of the tile's keys; a key that finds no slot there is a
-// group of its own each time that it comes. Owns its items' places. Takes the numbers of its groups by one addition.
-// Bytes an item: its words read, and where values are to follow 4 written, read, and written again; 8 written a group.
+// 256 invocations a workgroup. They count in workgroup memory, in a hash table of the tile's keys; a key that finds no
+// slot there is a group of its own each time that it comes. Owns its items' places. Takes the numbers of its groups by
+// one addition. Bytes an item: its words read, and where values are to follow 4 written, read, and written again; 8
+// written a group.
 
 const SLOTS: u32 = 1024u;
 /// Slots that are looked at for a key.

@@ -1,4 +1,5 @@
-// head lists: the heads of lists that lie one after another, by where each begins. One list an invocation; owns its head.
+// head lists: the heads of lists that lie one after another, by where each begins. One list an invocation; owns its
+// head.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

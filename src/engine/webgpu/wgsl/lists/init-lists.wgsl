@@ -1,5 +1,6 @@
-// begin: every selected element becomes the one entry of a list of its own. 256 invocations a workgroup, one element each. Owns the
-// head of its number, which no other element has, and the room that goes with it. 2 words read, 1 + HEAD + VALUE_WORDS written, all in order.
+// begin: every selected element becomes the one entry of a list of its own. 256 invocations a workgroup, one element
+// each. Owns the head of its number, which no other element has, and the room that goes with it. 2 words read, 1 + HEAD
+// + VALUE_WORDS written, all in order.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

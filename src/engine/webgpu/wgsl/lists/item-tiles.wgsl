@@ -1,4 +1,5 @@
-// Items by page, and the tiles that workgroups of a grid (x, page) take: `tile` neighbouring items of one page. A fragment.
+// Items by page, and the tiles that workgroups of a grid (x, page) take: `tile` neighbouring items of one page. A
+// fragment.
 
 /// Items of an invocation whose loads are under way at once.
 const EACH: u32 = 4u;
@@ -21,7 +22,8 @@ fn tileNumber(page: u32, first: u32) -> u32 {
   return begin / params.tile + page + (first - begin) / params.tile;
 }
 
-/// An item's place: its group within the tile and how many of that came before it, or ALONE and the number of a group that it is all of.
+/// An item's place: its group within the tile and how many of that came before it, or ALONE and the number of a group
+/// that it is all of.
 const GROUP_BITS: u32 = 11u;
 const GROUP_MASK: u32 = 0x7ffu;
 const ALONE: u32 = 0x80000000u;

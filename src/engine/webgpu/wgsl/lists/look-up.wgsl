@@ -1,6 +1,6 @@
-// look up: the length of each element's list, whether it has any entries, or its first entry. Reads the lists; nobody writes them in the
-// same dispatch. 256 invocations a workgroup, four neighbouring elements each, whose four flags are one word. Owns their results.
-// Bytes an element: 4 read, 4 to 8 read at random, and its result written.
+// look up: the length of each element's list, whether it has any entries, or its first entry. Reads the lists; nobody
+// writes them in the same dispatch. 256 invocations a workgroup, four neighbouring elements each, whose four flags are
+// one word. Owns their results. Bytes an element: 4 read, 4 to 8 read at random, and its result written.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

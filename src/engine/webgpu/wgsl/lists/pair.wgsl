@@ -1,4 +1,5 @@
-// pair: one element of 64 bits an element: a value's word, and the number above it. One element an invocation. 2 words read, 2 written.
+// pair: one element of 64 bits an element: a value's word, and the number above it. One element an invocation. 2 words
+// read, 2 written.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

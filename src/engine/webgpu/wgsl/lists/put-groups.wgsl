@@ -1,6 +1,6 @@
-// put groups: writes the values of grouped items to the ends of their lists, after aim. 256 invocations a workgroup, which takes tiles
-// of one page; owns its items' entries.
-// Bytes an item: 12 read, 8 more for its group, which lies near; 4 written, near those of the tile's other items.
+// put groups: writes the values of grouped items to the ends of their lists, after aim. 256 invocations a workgroup,
+// which takes tiles of one page; owns its items' entries. Bytes an item: 12 read, 8 more for its group, which lies
+// near; 4 written, near those of the tile's other items.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

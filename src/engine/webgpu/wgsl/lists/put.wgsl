@@ -1,5 +1,6 @@
-// put: writes the values of a batch to the ends of their lists, after tally and allot. One element an invocation; owns its entry.
-// Bytes an element: 8 and the value read, 8 read and the value written at random (12 more for a list of several pieces).
+// put: writes the values of a batch to the ends of their lists, after tally and allot. One element an invocation; owns
+// its entry. Bytes an element: 8 and the value read, 8 read and the value written at random (12 more for a list of
+// several pieces).
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

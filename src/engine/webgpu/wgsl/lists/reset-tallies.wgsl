@@ -1,4 +1,5 @@
-// settle: zeroes what tally and allot left in `added`. One element an invocation; of each list the one with rank 0 writes.
+// settle: zeroes what tally and allot left in `added`. One element an invocation; of each list the one with rank 0
+// writes.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

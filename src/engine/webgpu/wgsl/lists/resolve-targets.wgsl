@@ -1,8 +1,9 @@
 // aim: where the values of each group go, after tally groups and allot. One group an invocation; owns its targets.
 //
-// A group's elements lie in the list's last piece, or the first of them in the piece before and the rest in that. `targets` is the address
-// for element 0 as if all lay in the last piece, and how many do not: these lie from `befores` on. NO_LIST of them: there is no list.
-// Bytes a group: 8 read, 12 written, 8 at random (12 more for a list of several pieces).
+// A group's elements lie in the list's last piece, or the first of them in the piece before and the rest in that.
+// `targets` is the address for element 0 as if all lay in the last piece, and how many do not: these lie from `befores`
+// on. NO_LIST of them: there is no list. Bytes a group: 8 read, 12 written, 8 at random (12 more for a list of several
+// pieces).
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

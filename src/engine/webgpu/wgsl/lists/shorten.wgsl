@@ -1,4 +1,5 @@
-// shorten: the lengths of lists after entries were struck. One list an invocation, whose number no other has; owns its head.
+// shorten: the lengths of lists after entries were struck. One list an invocation, whose number no other has; owns its
+// head.
 
 var<workgroup> emptied: atomic<u32>;
 

@@ -1,4 +1,5 @@
-// tally groups: adds the sizes of groups to the tallies of their lists, and says of each how many elements of its list came before it.
+// tally groups: adds the sizes of groups to the tallies of their lists, and says of each how many elements of its list
+// came before it.
 //
 // 256 invocations a workgroup, one group each. Owns its group's rank; others add to the same tallies.
 // Bytes a group: 8 read, 4 written, and 8 at random.

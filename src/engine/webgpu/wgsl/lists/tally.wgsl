@@ -1,9 +1,10 @@
-// tally: adds the elements of a batch to the tallies of their lists, and says of each how many of its list came before it.
+// tally: adds the elements of a batch to the tallies of their lists, and says of each how many of its list came before
+// it.
 //
-// 256 invocations a workgroup, two elements each. They count in workgroup memory first, in a table by number, so that a list costs one
-// atomic addition a workgroup, however many elements it has: equal keys cost no more than different ones.
-// Owns its elements' ranks. Others add to the same tallies; every addition answers what was there before.
-// Bytes an element: 4 read, 4 written, and 8 at random where no two are equal.
+// 256 invocations a workgroup, two elements each. They count in workgroup memory first, in a table by number, so that a
+// list costs one atomic addition a workgroup, however many elements it has: equal keys cost no more than different
+// ones. Owns its elements' ranks. Others add to the same tallies; every addition answers what was there before. Bytes
+// an element: 4 read, 4 written, and 8 at random where no two are equal.
 
 const ROWS: u32 = 2u;
 const SLOTS: u32 = 1024u;

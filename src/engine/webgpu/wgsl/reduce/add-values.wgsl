@@ -1,10 +1,12 @@
-// add-values: counts the values of each group, and adds them up if `stride` is 4. A fragment after group-cache.wgsl and values.wgsl.
-// A state is the count, and three words of a sum that 2^31 values of 64 bits cannot leave; values are in order (values.wgsl), so they
-// are not negative. An addition's carry is known from the word that it found, so no two additions need to be one. A workgroup adds
-// values of one word up as two halves: its 2^15 rows at most carry nothing over, and additions that need no answer wait for none.
+// add-values: counts the values of each group, and adds them up if `stride` is 4. A fragment after group-cache.wgsl and
+// values.wgsl. A state is the count, and three words of a sum that 2^31 values of 64 bits cannot leave; values are in
+// order (values.wgsl), so they are not negative. An addition's carry is known from the word that it found, so no two
+// additions need to be one. A workgroup adds values of one word up as two halves: its 2^15 rows at most carry nothing
+// over, and additions that need no answer wait for none.
 //
-// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states, by addition alone. Bytes per row: 4 and the value read, and where
-// a group has no slot in the cache up to 16 at random; a slot that is taken is merged once a workgroup.
+// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states, by addition alone. Bytes per row: 4
+// and the value read, and where a group has no slot in the cache up to 16 at random; a slot that is taken is merged
+// once a workgroup.
 
 struct Entry { isTaken: bool, key: RowKey, low: u32, high: u32 }
 

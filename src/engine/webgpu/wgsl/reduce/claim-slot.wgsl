@@ -1,5 +1,5 @@
-// The slot of a group, which gets one if it has none. A fragment after key-slots.wgsl and cas.wgsl. A slot changes once, and a group's probe
-// passes no slot that is empty, so a group has one slot.
+// The slot of a group, which gets one if it has none. A fragment after key-slots.wgsl and cas.wgsl. A slot changes
+// once, and a group's probe passes no slot that is empty, so a group has one slot.
 
 /// Spurious failures that one group takes.
 const SPURIOUS_LIMIT: u32 = 256u;

@@ -1,8 +1,10 @@
-// count-keys: gives every group a slot of the table, counts its rows and finds its first one, as the greatest of ~row. A fragment after
-// claim-slot.wgsl and group-cache.wgsl. Counts and first rows are 0 at first; so are those of slots that no group has in the end.
+// count-keys: gives every group a slot of the table, counts its rows and finds its first one, as the greatest of ~row.
+// A fragment after claim-slot.wgsl and group-cache.wgsl. Counts and first rows are 0 at first; so are those of slots
+// that no group has in the end.
 //
-// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the table (claim-slot.wgsl), and by addition or as they rise counts and first
-// rows. Bytes per row: 4 read (with row numbers 8), and where a group has no slot in the cache up to 12 read and 8 changed at random.
+// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the table (claim-slot.wgsl), and by addition or
+// as they rise counts and first rows. Bytes per row: 4 read (with row numbers 8), and where a group has no slot in the
+// cache up to 12 read and 8 changed at random.
 
 struct Entry { isTaken: bool, key: RowKey, row: u32 }
 

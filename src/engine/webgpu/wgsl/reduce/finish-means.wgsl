@@ -1,6 +1,6 @@
-// finish-means: sums as float64, rounded to the nearest even, divided by counts, rounded so again: in integers, for WGSL has no float64.
-// In the order of the groups. A fragment after total.wgsl. 256 invocations a workgroup, one group each.
-// Bytes per group: 4 read, 16 read at random, 8 written.
+// finish-means: sums as float64, rounded to the nearest even, divided by counts, rounded so again: in integers, for
+// WGSL has no float64. In the order of the groups. A fragment after total.wgsl. 256 invocations a workgroup, one group
+// each. Bytes per group: 4 read, 16 read at random, 8 written.
 
 /// Bits of a quotient: 53, and one to round by.
 const QUOTIENT_BITS: u32 = 54u;

@@ -1,5 +1,6 @@
-// finish-validity: a bitmap of the groups that have values, in the order of the groups. 256 invocations a workgroup, one word of the
-// result each. `groups` is the number of groups. Bytes per group: 4 read, 4 read at random, 1/8 written.
+// finish-validity: a bitmap of the groups that have values, in the order of the groups. 256 invocations a workgroup,
+// one word of the result each. `groups` is the number of groups. Bytes per group: 4 read, 4 read at random, 1/8
+// written.
 
 fn onElement(word: u32) {
   var bits = 0u;

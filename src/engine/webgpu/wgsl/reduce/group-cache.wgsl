@@ -1,12 +1,12 @@
-// A workgroup's own states of the groups that it meets, so that a group with many rows is merged once a workgroup and not once a row.
-// A fragment, with the entry point, for modules with an Entry (a row of a group), load, take, merge and ended, and
-// isFutile (what the kernel does is to no purpose already); and with one of
-// numbered-rows.wgsl, keyed-rows.wgsl and listed-rows.wgsl, which say what group a row has.
+// A workgroup's own states of the groups that it meets, so that a group with many rows is merged once a workgroup and
+// not once a row. A fragment, with the entry point, for modules with an Entry (a row of a group), load, take, merge and
+// ended, and isFutile (what the kernel does is to no purpose already); and with one of numbered-rows.wgsl,
+// keyed-rows.wgsl and listed-rows.wgsl, which say what group a row has.
 //
-// A group is known by a word, its identity. A slot's index and what it holds make up the identity, so comparing one word finds a group.
-// Of the groups that want one slot, those that come first have it for as long as the workgroup runs; rows of the others go to the
-// states of all. So does a row whose compare-exchange fails spuriously: no waiting. With few groups each has several slots
-// (2^params.replicas), and neighbouring invocations add to different ones.
+// A group is known by a word, its identity. A slot's index and what it holds make up the identity, so comparing one
+// word finds a group. Of the groups that want one slot, those that come first have it for as long as the workgroup
+// runs; rows of the others go to the states of all. So does a row whose compare-exchange fails spuriously: no waiting.
+// With few groups each has several slots (2^params.replicas), and neighbouring invocations add to different ones.
 
 /// STEPS slots are those that a group may have, its home and those behind it; at most 2^STEP_BITS.
 const STEP_BITS: u32 = 3u;

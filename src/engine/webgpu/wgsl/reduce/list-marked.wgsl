@@ -1,5 +1,6 @@
-// list-marked: the numbers of rows that have a bit, ascending: a word's rows begin where the bits before it are counted. 256 invocations
-// a workgroup, one word each, which owns its rows' places. Bytes per word: 8 read; per listed row 4 written.
+// list-marked: the numbers of rows that have a bit, ascending: a word's rows begin where the bits before it are
+// counted. 256 invocations a workgroup, one word each, which owns its rows' places. Bytes per word: 8 read; per listed
+// row 4 written.
 
 fn onElement(word: u32) {
   var bits = marks[word];

@@ -1,5 +1,6 @@
-// order-groups: lists the groups, and their first rows, in the order of these: a group's place is the number of marks before its own.
-// 256 invocations a workgroup, one number each: a group's owns its place. Bytes per group: 4 read, 8 read and 8 written at random.
+// order-groups: lists the groups, and their first rows, in the order of these: a group's place is the number of marks
+// before its own. 256 invocations a workgroup, one number each: a group's owns its place. Bytes per group: 4 read, 8
+// read and 8 written at random.
 
 fn onElement(group: u32) {
   if (states[group] == 0u) { return; }

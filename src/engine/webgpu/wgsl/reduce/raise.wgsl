@@ -1,9 +1,11 @@
-// raise: the greatest word of each group, of one word of its values from the highest down (`phase`), among the rows that have the words
-// above; flipped words find the least value. After all words: a row that has them, the first one or the last (`latest`), the first
-// one as the greatest of ~row. States are 0 at first; no row's number is written as 0. A fragment after group-cache.wgsl and values.wgsl.
+// raise: the greatest word of each group, of one word of its values from the highest down (`phase`), among the rows
+// that have the words above; flipped words find the least value. After all words: a row that has them, the first one or
+// the last (`latest`), the first one as the greatest of ~row. States are 0 at first; no row's number is written as 0. A
+// fragment after group-cache.wgsl and values.wgsl.
 //
-// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states of this phase, which only rise; those of phases before do not
-// change. Bytes per row: 4 and the value read, and the group's states, which stay in the cache where groups are few.
+// INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states of this phase, which only rise; those
+// of phases before do not change. Bytes per row: 4 and the value read, and the group's states, which stay in the cache
+// where groups are few.
 
 struct Entry { isTaken: bool, key: RowKey, word: u32 }
 

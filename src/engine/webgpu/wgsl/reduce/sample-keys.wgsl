@@ -1,7 +1,8 @@
-// sample-keys: tells count-keys before it begins that there are more groups than params.slots, where some rows already have so many different
-// keys. A fragment after rows.wgsl and keyed-hash.wgsl.
+// sample-keys: tells count-keys before it begins that there are more groups than params.slots, where some rows already
+// have so many different keys. A fragment after rows.wgsl and keyed-hash.wgsl.
 //
-// One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets. Bytes read: 4 a sample.
+// One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets. Bytes
+// read: 4 a sample.
 
 const SAMPLES: u32 = 64u;
 /// Different keys may have one bit, so there are as many keys as bits at least.

@@ -1,5 +1,5 @@
-// scatter-rows: lists keys and row numbers in the order of the upper bits of mixed keys: see listed-rows.wgsl. A fragment after
-// keyed-hash.wgsl, for tile-rows.wgsl.
+// scatter-rows: lists keys and row numbers in the order of the upper bits of mixed keys: see listed-rows.wgsl. A
+// fragment after keyed-hash.wgsl, for tile-rows.wgsl.
 //
 // Shares `cursors`, where each bin's next rows go, by addition. Bytes per row: 4 read, 8 written.
 

@@ -1,8 +1,8 @@
-// sort-groups: groups by the upper bits of their places, which are their first rows' places among the marked rows, so that put-groups writes to
-// neighbouring memory. A fragment for tile-rows.wgsl, over groups in place of rows.
+// sort-groups: groups by the upper bits of their places, which are their first rows' places among the marked rows, so
+// that put-groups writes to neighbouring memory. A fragment for tile-rows.wgsl, over groups in place of rows.
 //
-// Bins have 2^params.splitBits places each, and as many groups. Shares `cursors`, how many groups each bin has so far, by addition. Bytes per group:
-// 4 read, 8 read at random, 12 written.
+// Bins have 2^params.splitBits places each, and as many groups. Shares `cursors`, how many groups each bin has so far,
+// by addition. Bytes per group: 4 read, 8 read at random, 12 written.
 
 /// A place, the first row and the group's number.
 alias Item = vec3u;

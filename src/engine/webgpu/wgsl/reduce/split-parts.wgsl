@@ -1,9 +1,9 @@
-// split-parts: brings the rows of each of 2^params.splitBits parts into the order of its 2^(params.partBits - params.splitBits) smaller ones. A
-// fragment after part-items.wgsl and ../partitioned/tile.wgsl.
+// split-parts: brings the rows of each of 2^params.splitBits parts into the order of its 2^(params.partBits -
+// params.splitBits) smaller ones. A fragment after part-items.wgsl and ../partitioned/tile.wgsl.
 //
-// params.tiles workgroups a part, one part after the other, which take tiles of WORKGROUP × ITEMS of its rows in turn. Parts params.first ..
-// params.first + params.groups are this dispatch's. Shares `cursors`, how many rows each smaller part has so far, by addition. Bytes per row:
-// 8 read and written, and 4 for a value.
+// params.tiles workgroups a part, one part after the other, which take tiles of WORKGROUP × ITEMS of its rows in turn.
+// Parts params.first .. params.first + params.groups are this dispatch's. Shares `cursors`, how many rows each smaller
+// part has so far, by addition. Bytes per row: 8 read and written, and 4 for a value.
 
 /// Number of the first smaller part of the workgroup's part.
 var<private> firstPart: u32;

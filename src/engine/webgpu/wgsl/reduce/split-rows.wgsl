@@ -1,7 +1,8 @@
-// split-rows: brings rows into the order of the upper params.splitBits bits of their mixed keys. A fragment after part-items.wgsl, values.wgsl and
-// mixed-key.wgsl, for tile-rows.wgsl.
+// split-rows: brings rows into the order of the upper params.splitBits bits of their mixed keys. A fragment after
+// part-items.wgsl, values.wgsl and mixed-key.wgsl, for tile-rows.wgsl.
 //
-// Shares `cursors`, how many rows each bin has so far, by addition. Bytes per row: the key and the value read, 8 written, and 4 for a value or the key's upper word.
+// Shares `cursors`, how many rows each bin has so far, by addition. Bytes per row: the key and the value read, 8
+// written, and 4 for a value or the key's upper word.
 
 /// For values.wgsl, whose floats have no sums here.
 const EMPTY: u32 = 0xffffffffu;

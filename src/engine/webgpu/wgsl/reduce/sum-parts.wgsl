@@ -1,9 +1,10 @@
-// sum-parts: the groups of a part's rows: how many rows each has, the first one, and (VALUED) the sum of their values. A fragment after part-items.wgsl,
-// ../table/hash.wgsl and ../partitioned/cas-seen.wgsl.
+// sum-parts: the groups of a part's rows: how many rows each has, the first one, and (VALUED) the sum of their values.
+// A fragment after part-items.wgsl, ../table/hash.wgsl and ../partitioned/cas-seen.wgsl.
 //
-// A workgroup owns a part, whose groups have slots of a table in its memory; they get numbers that no other workgroup has, in any order. Where groups
-// find no slot, or there are more than params.groups in all, it sets control.keysLeft: what the call has made is to no purpose then. Part params.first is the
-// dispatch's first. Bytes per row: 8 read, and 4 for a value; per group 8 written, and 16 for a sum.
+// A workgroup owns a part, whose groups have slots of a table in its memory; they get numbers that no other workgroup
+// has, in any order. Where groups find no slot, or there are more than params.groups in all, it sets control.keysLeft:
+// what the call has made is to no purpose then. Part params.first is the dispatch's first. Bytes per row: 8 read, and 4
+// for a value; per group 8 written, and 16 for a sum.
 
 /// Rows that an invocation loads at once.
 const BATCH: u32 = 4u;
@@ -13,7 +14,8 @@ const STEPS: u32 = SLOTS / 2u;
 const SPURIOUS_LIMIT: u32 = 256u;
 const NONE: u32 = 0xffffffffu;
 
-/// Per slot: the bits of the mixed key that its part does not tell, and 1; or 0. Then what is known of the group, the first row as ~row.
+/// Per slot: the bits of the mixed key that its part does not tell, and 1; or 0. Then what is known of the group, the
+/// first row as ~row.
 var<workgroup> seen: array<atomic<u32>, SLOTS>;
 var<workgroup> ownCounts: array<atomic<u32>, SLOTS>;
 var<workgroup> ownFirsts: array<atomic<u32>, SLOTS>;

@@ -1,16 +1,17 @@
-// survey-keys: counts rows by the upper bits of their mixed keys, and different keys of a sample: of those whose mixed keys end in SAMPLE_BITS
-// zeros, each has a bit of `marks`. A fragment after rows.wgsl and mixed-key.wgsl.
+// survey-keys: counts rows by the upper bits of their mixed keys, and different keys of a sample: of those whose mixed
+// keys end in SAMPLE_BITS zeros, each has a bit of `marks`. A fragment after rows.wgsl and mixed-key.wgsl.
 //
-// 256 invocations a workgroup, params.items rows each, a multiple of BATCH. Shares: the counts, by addition; the marks, which are only set; the
-// number of keys that found theirs unset; and whether a count is above params.most: counts are to no purpose then. Does nothing where params.phase is 1 and
-// count-keys has found a slot for every group. Bytes per row: 4 read.
+// 256 invocations a workgroup, params.items rows each, a multiple of BATCH. Shares: the counts, by addition; the marks,
+// which are only set; the number of keys that found theirs unset; and whether a count is above params.most: counts are
+// to no purpose then. Does nothing where params.phase is 1 and count-keys has found a slot for every group. Bytes per
+// row: 4 read.
 
 /// Bits of a key's place among the marks.
 const MARK_BITS: u32 = 22u;
 /// Rows whose keys an invocation loads at once.
 const BATCH: u32 = 4u;
-/// A workgroup's counts are half a word each. So many are handed on at once: a count stays below FULL × (WORKGROUP × BATCH + 1), since an invocation
-/// hands on what it has made full before it counts the next batch.
+/// A workgroup's counts are half a word each. So many are handed on at once: a count stays below FULL × (WORKGROUP ×
+/// BATCH + 1), since an invocation hands on what it has made full before it counts the next batch.
 const FULL: u32 = 32u;
 
 var<workgroup> counts: array<atomic<u32>, BINS / 2u>;

@@ -1,5 +1,5 @@
-// The entry point of kernels that bring rows into the order of their bins. A fragment after ../partitioned/tile.wgsl, for modules with itemOf (the
-// item of a row).
+// The entry point of kernels that bring rows into the order of their bins. A fragment after ../partitioned/tile.wgsl,
+// for modules with itemOf (the item of a row).
 //
 // A workgroup takes a tile of WORKGROUP × ITEMS rows. Owns the tile's places; takeRoom says what it shares.
 

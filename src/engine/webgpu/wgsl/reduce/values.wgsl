@@ -1,5 +1,6 @@
-// Values of a column as words whose order, from the highest down, is that of the values. A fragment, for bindings `data` and `validity`.
-// Signed integers are shifted up by half of their range. Of floats −0 becomes 0 and every NaN the greatest value.
+// Values of a column as words whose order, from the highest down, is that of the values. A fragment, for bindings
+// `data` and `validity`. Signed integers are shifted up by half of their range. Of floats −0 becomes 0 and every NaN
+// the greatest value.
 
 const SIGNED: u32 = 1u;
 const FLOAT: u32 = 2u;

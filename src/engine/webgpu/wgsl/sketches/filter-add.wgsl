@@ -1,9 +1,9 @@
 // filter add: sets the bits of a chunk's keys.
 //
-// Four keys an invocation, 256 invocations a workgroup. Invocations hash keys of their own first; then eight neighbours take each key
-// together, a word of its block each, so that the eight atomics are one 32-byte transaction.
-// Shares the filter's words, atomically: bits are only set, in any order.
-// Bytes per key: 4 read, one sector of 32 read and written back.
+// Four keys an invocation, 256 invocations a workgroup. Invocations hash keys of their own first; then eight neighbours
+// take each key together, a word of its block each, so that the eight atomics are one 32-byte transaction. Shares the
+// filter's words, atomically: bits are only set, in any order. Bytes per key: 4 read, one sector of 32 read and written
+// back.
 
 const ITEMS: u32 = 4u;
 const TILE: u32 = WORKGROUP * ITEMS;

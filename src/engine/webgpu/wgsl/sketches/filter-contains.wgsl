@@ -1,8 +1,8 @@
 // filter contains: a byte per key, 1 where all of its bits are set.
 //
-// Four neighbouring keys an invocation, 256 invocations a workgroup. Reads the filter; nothing may write it in the same dispatch. Owns the
-// word of its four flags. A key's block comes in two loads of 16 bytes, and those of all four keys are under way together.
-// Bytes per key: 4 read, one sector of 32 read, 1 written.
+// Four neighbouring keys an invocation, 256 invocations a workgroup. Reads the filter; nothing may write it in the same
+// dispatch. Owns the word of its four flags. A key's block comes in two loads of 16 bytes, and those of all four keys
+// are under way together. Bytes per key: 4 read, one sector of 32 read, 1 written.
 
 const ITEMS: u32 = 4u;
 

@@ -1,5 +1,5 @@
-// Keys of a sketch and their hashes: the arithmetic of engine/sketch-format.ts, bit for bit. A fragment after hash.wgsl, hash-wide.wgsl and
-// float-keys.wgsl, for kernels with the parameters of sketch-kernels.ts.
+// Keys of a sketch and their hashes: the arithmetic of engine/sketch-format.ts, bit for bit. A fragment after
+// hash.wgsl, hash-wide.wgsl and float-keys.wgsl, for kernels with the parameters of sketch-kernels.ts.
 
 alias KeyWords = array<u32, KEY_WORDS>;
 
@@ -11,7 +11,8 @@ fn workgroupNumber(workgroup: vec3u, workgroups: vec3u) -> u32 { return workgrou
 /// Whether the chunk has this element, and the mask lets it through.
 fn isChosen(element: u32) -> bool { return element < params.count && isSelected(element); }
 
-/// A key of the chunk; the last one where there are fewer, so that all loads can be under way before the first is looked at.
+/// A key of the chunk; the last one where there are fewer, so that all loads can be under way before the first is
+/// looked at.
 fn keyAt(element: u32) -> KeyWords {
   var words: KeyWords;
   let at = params.keyShift + min(element, params.count - 1u) * KEY_WORDS;

@@ -1,17 +1,16 @@
 // registers add: raises the registers of a chunk's keys.
 //
-// Grid-stride, eight keys an invocation in flight. A workgroup raises registers of its own first, four bytes a word of workgroup memory, and
-// merges them into the shared ones at its end. Where they don't fit (LOCAL false), invocations raise the shared ones themselves; few
-// keys do, so most only look.
-// Shares `registers`, atomically: a register only grows.
-// Bytes per key: 4 read.
+// Grid-stride, eight keys an invocation in flight. A workgroup raises registers of its own first, four bytes a word of
+// workgroup memory, and merges them into the shared ones at its end. Where they don't fit (LOCAL false), invocations
+// raise the shared ones themselves; few keys do, so most only look. Shares `registers`, atomically: a register only
+// grows. Bytes per key: 4 read.
 
 const ITEMS: u32 = 8u;
 const REGISTERS: u32 = 1u << PRECISION;
 /// Words of workgroup memory: none is used where the registers don't fit.
 const OWN_WORDS: u32 = select(1u, REGISTERS / 4u, LOCAL);
-/// Compare-exchanges of one key. Each that fails has seen one of the word's four registers raised, or failed for no reason; what is left then goes
-/// to the shared register.
+/// Compare-exchanges of one key. Each that fails has seen one of the word's four registers raised, or failed for no
+/// reason; what is left then goes to the shared register.
 const MOST_TRIES: u32 = 256u;
 
 var<workgroup> ownRegisters: array<atomic<u32>, OWN_WORDS>;

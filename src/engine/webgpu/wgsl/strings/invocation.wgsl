@@ -1,4 +1,5 @@
-// What all kernels of dictionaries have: the number of an invocation, and the state of slots without a string. A fragment.
+// What all kernels of dictionaries have: the number of an invocation, and the state of slots without a string. A
+// fragment.
 
 const EMPTY: u32 = 0xffffffffu;
 

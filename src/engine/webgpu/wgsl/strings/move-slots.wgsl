@@ -1,8 +1,8 @@
-// move-slots: puts the strings of a dictionary into the slots of another hash table, which is empty: a larger one, or, with REHASH, one
-// with another seed, for which strings are read in the arena, the binding `bytes`.
+// move-slots: puts the strings of a dictionary into the slots of another hash table, which is empty: a larger one, or,
+// with REHASH, one with another seed, for which strings are read in the arena, the binding `bytes`.
 //
-// A slot an invocation, 256 invocations a workgroup. Races: invocations claim slots at once; all strings differ, so each takes the first
-// one that is free for it. Bytes per slot: 8 read, and per string a sector of 32 read and written.
+// A slot an invocation, 256 invocations a workgroup. Races: invocations claim slots at once; all strings differ, so
+// each takes the first one that is free for it. Bytes per slot: 8 read, and per string a sector of 32 read and written.
 
 /// Failures of compare-exchange beyond which a string is given up, which the host is told.
 const FAILURES: u32 = 65536u;

@@ -1,4 +1,5 @@
-// numbers: writes the number of each element's string, out of the slot that its place says; NO_NUMBER for strings that have none.
+// numbers: writes the number of each element's string, out of the slot that its place says; NO_NUMBER for strings that
+// have none.
 //
 // An element an invocation, 256 invocations a workgroup. Bytes per element: 4 read, a sector of 32 read, 4 written.
 

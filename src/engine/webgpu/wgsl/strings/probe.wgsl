@@ -1,12 +1,13 @@
 // probe: finds the slot of each string; with CLAIMS an element whose string has none claims one.
 //
-// An element an invocation, 256 invocations a workgroup. Owns its elements' places; shares the slots. Two words a slot: the state, which is
-// EMPTY, the tag of a string, or the number of the element that has claimed it in this dispatch, and the number of the string.
-// Races: any number of invocations claim at once. A state only ever changes from EMPTY to an element's number, and each invocation tries
-// every empty slot of its probe in order. So two invocations with one string cannot pass each other: the later one meets the first one's
-// claim, and compares the strings in the batch, which nobody writes. What a probe has passed holds other strings for good, so a later
-// dispatch goes on where this one stopped. Records of the arena were written in earlier dispatches.
-// Bytes per string at load 0.5: the string twice, 8 of offsets, a sector of 32, and the record.
+// An element an invocation, 256 invocations a workgroup. Owns its elements' places; shares the slots. Two words a slot:
+// the state, which is EMPTY, the tag of a string, or the number of the element that has claimed it in this dispatch,
+// and the number of the string. Races: any number of invocations claim at once. A state only ever changes from EMPTY to
+// an element's number, and each invocation tries every empty slot of its probe in order. So two invocations with one
+// string cannot pass each other: the later one meets the first one's claim, and compares the strings in the batch,
+// which nobody writes. What a probe has passed holds other strings for good, so a later dispatch goes on where this one
+// stopped. Records of the arena were written in earlier dispatches. Bytes per string at load 0.5: the string twice, 8
+// of offsets, a sector of 32, and the record.
 
 /// Slots that a probe looks at in one dispatch, at most.
 const BUDGET: u32 = 2048u;

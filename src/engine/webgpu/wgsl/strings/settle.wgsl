@@ -1,8 +1,9 @@
 // settle: copies the strings of elements that have claimed slots into the arena, and writes their tags and numbers.
 //
-// After each dispatch of probe with CLAIMS, in the same submission, so no other dispatch meets an element's number in a slot.
-// An element an invocation, 256 invocations a workgroup, which takes room in the arena for all of its strings at once.
-// Owns the slots that its elements have claimed. Bytes per element: 4 read; per claim the string read twice and written.
+// After each dispatch of probe with CLAIMS, in the same submission, so no other dispatch meets an element's number in a
+// slot. An element an invocation, 256 invocations a workgroup, which takes room in the arena for all of its strings at
+// once. Owns the slots that its elements have claimed. Bytes per element: 4 read; per claim the string read twice and
+// written.
 
 var<workgroup> wanted: atomic<u32>;
 var<workgroup> claims: atomic<u32>;

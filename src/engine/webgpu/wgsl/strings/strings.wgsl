@@ -1,7 +1,8 @@
-// The strings of a batch, as dictionaries' kernels see them, and their hashes: hash-bytes.ts, bit for bit. A fragment after hash.wgsl.
+// The strings of a batch, as dictionaries' kernels see them, and their hashes: hash-bytes.ts, bit for bit. A fragment
+// after hash.wgsl.
 //
-// An element's string is a range of bytes in `bytes`. `offsets` says where it begins and the next one does; with RECORDS it holds
-// the numbers of records of another dictionary, whose arena `bytes` is.
+// An element's string is a range of bytes in `bytes`. `offsets` says where it begins and the next one does; with
+// RECORDS it holds the numbers of records of another dictionary, whose arena `bytes` is.
 
 fn startOf(element: u32) -> u32 {
   let first = offsets[params.offsetShift + element];
