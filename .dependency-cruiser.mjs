@@ -9,36 +9,35 @@ const LATER = ["type-only", "type-import", "dynamic-import"];
 const filesOf = (folder, names = "[^/]+") => `^src/${folder}${names}\\.ts$`;
 
 /** Every operator stands on these. */
-const UNDER_OPERATORS = ["base", "seam", "device", "containers", "arrow"];
+const UNDER_OPERATORS = ["base", "host", "seam", "device", "containers", "arrow"];
 const COMMON = [...UNDER_OPERATORS, "spill", "relational common"];
 
 /** Layers, the lowest first: the paths of their files, and the layers that these may import. */
 const LAYERS = [
   // checks of options know a device array when they see one, and arrays on a device check their options: one layer
-  { name: "base", path: filesOf("", "(abort-race|errors|options|until-aborted|xxh32|[^/]+\\.d)"), may: ["seam"] },
-  { name: "seam", path: filesOf("engine/"), may: ["base"] },
-  { name: "threads", path: "^src/threads/", may: [] },
-  { name: "cpu engine", path: "^src/engine/cpu/", may: ["base", "seam", "threads"] },
+  { name: "base", path: filesOf("", "(abort-race|bitmaps|errors|options|until-aborted|xxh32|[^/]+\\.d)"), may: ["seam"] },
+  { name: "host", path: "^src/host/", may: ["base"] },
+  { name: "seam", path: filesOf("engine/"), may: ["base", "host"] },
+  { name: "cpu engine", path: "^src/engine/cpu/", may: ["base", "host", "seam"] },
   { name: "gpu engines", path: "^src/engine/gpu/", may: ["base", "seam"] },
   { name: "webgpu engine", path: "^src/engine/webgpu/", may: ["base", "seam", "gpu engines"] },
-  { name: "device", path: filesOf("", "(device|device-options|default-device)"), may: ["base", "seam"] },
+  { name: "device", path: filesOf("", "(device|device-options|default-device)"), may: ["base", "host", "seam"] },
   { name: "containers", path: "^src/containers/", may: ["base", "seam", "device"] },
   { name: "sketches", path: "^src/sketches/", may: ["base", "seam", "device", "containers"] },
   { name: "wgsl", path: "^src/wgsl/", may: ["base", "seam", "containers", "webgpu engine"] },
   { name: "index", path: filesOf("", "index"), may: ["base", "seam", "device", "containers"] },
 
-  { name: "arrow", path: "^src/arrow/", may: ["base", "seam"] },
+  { name: "arrow", path: "^src/arrow/", may: ["base", "host", "seam"] },
   { name: "io common", path: filesOf("io/", "(?!(index|write-batches)\\.)[^/]+"), may: ["base", "seam", "arrow"] },
-  { name: "io threads", path: "^src/io/threads/", may: ["base", "seam", "threads", "io common"] },
   ...["arrow", "csv", "parquet"].map((format) => ({
     name: `io ${format}`,
     path: `^src/io/${format}/`,
-    may: ["base", "seam", "arrow", "io common", "io threads"],
+    may: ["base", "seam", "arrow", "io common", "host"],
   })),
   {
     name: "io",
     path: filesOf("io/", "(index|write-batches)"),
-    may: ["base", "arrow", "io common", "io threads", "io arrow", "io csv", "io parquet"],
+    may: ["base", "arrow", "io common", "io arrow", "io csv", "io parquet"],
   },
   { name: "spill", path: "^src/spill/", may: ["base", "seam", "device", "arrow", "io common"] },
 
@@ -58,11 +57,18 @@ const LAYERS = [
 
 /** What a Device does by its methods: each is loaded when it is called, and named by its types. */
 const LOADED_BY_DEVICE = [
-  "^src/engine/cpu/cpu-engine\\.ts$",
-  "^src/engine/webgpu/(device/adapter|webgpu-engine)\\.ts$",
+  "^src/engine/cpu/host-levels\\.ts$",
   "^src/containers/prepare\\.ts$",
   "^src/arrow/table-input\\.ts$",
   "^src/relational/device/device-table\\.ts$",
+];
+
+/** Where the seam lists the engines of this package: how they open, and the types of their APIs. */
+const ENGINE_LISTS = "^src/engine/(registry|native)\\.ts$";
+/** All that these name of an engine. */
+const LISTED_OF_ENGINES = [
+  "^src/engine/cpu/cpu-engine\\.ts$",
+  "^src/engine/webgpu/(device/(adapter|check-options)|native-types)\\.ts$",
 ];
 
 const pathOf = (name) => LAYERS.find((layer) => layer.name === name).path;
@@ -72,7 +78,7 @@ const allowed = LAYERS.filter(({ may }) => may !== "all").map(({ name, path, may
   name: `${name.replaceAll(" ", "-")}-imports-downwards`,
   comment: `Files of "${name}" import from: ${may.join(", ") || "no other folder"}.`,
   severity: "error",
-  from: { path },
+  from: { path, ...(name === "seam" && { pathNot: ENGINE_LISTS }) },
   to: {
     path: "^src/",
     pathNot: [path, ...may.map(pathOf), ...(name === "device" ? LOADED_BY_DEVICE : [])],
@@ -82,6 +88,20 @@ const allowed = LAYERS.filter(({ may }) => may !== "all").map(({ name, path, may
 export default {
   forbidden: [
     ...allowed,
+    {
+      name: "lists-of-engines-load-none",
+      comment: "The seam's lists of engines name their types, or open them by import().",
+      severity: "error",
+      from: { path: ENGINE_LISTS },
+      to: { path: "^src/", pathNot: [pathOf("base"), pathOf("seam"), ...LISTED_OF_ENGINES] },
+    },
+    {
+      name: "engines-load-when-opened",
+      comment: "An engine is imported by import() alone.",
+      severity: "error",
+      from: { path: ENGINE_LISTS },
+      to: { path: LISTED_OF_ENGINES, dependencyTypesNot: LATER },
+    },
     {
       name: "device-loads-when-called",
       comment: "What stands above a Device is imported as types, or by import() in the method that needs it.",

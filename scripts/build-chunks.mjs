@@ -12,11 +12,12 @@ const between = (some, others) => ({ some, others });
 /** By name: modules of src/ without their ending, `folder/*` for all of it that is imported later and no other part names. */
 const PARTS = {
   containers: ["containers/static-map", "containers/static-set", "device", "engine/process-seed"],
+  "host-pool": ["host/pool"],
   hash: [between(["cpu-core"], ["relational", "sketches", "webgpu-later", "csv-read"]), "engine/tags"],
   "webgpu-adapter": ["engine/webgpu/device/adapter"],
   "webgpu-core": ["engine/webgpu/webgpu-engine"],
   "cpu-core": ["engine/cpu/cpu-engine"],
-  threads: ["engine/cpu/threads/pool", "threads/start-worker"],
+  threads: ["host/workers"],
   "small-ones": ["containers/sealed-bytes", "engine/row-hash", "engine/sketch-format", "sketches/estimate"],
   rows: [between(["relational"], ["cpu-rows", "webgpu-rows"]), "engine/dense-keys", "engine/plan-log"],
   lists: [
@@ -202,9 +203,9 @@ export function dropFacades(dist) {
               .join(", ")} };`
           : all,
       )
-      .replace(/\bimport\("\.\/([^"]+)"\)/g, (all, name) => {
+      .replace(/\bimport\("(\.[^"]*\/)([^"/]+)"\)/g, (all, folder, name) => {
         const facade = facades.get(join(dist, "chunks", name));
-        return facade ? `import("./${facade.target}")` : all;
+        return facade ? `import("${folder}${facade.target}")` : all;
       });
     if (direct !== text) writeFileSync(path, direct);
   }

@@ -6,13 +6,22 @@
 import type { TableInput } from "./arrow/table-input.js";
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
-import type { BackendName, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse } from "./engine/engine.js";
+import type {
+  BackendName,
+  BareEngine,
+  DeviceMemoryOptions,
+  Engine,
+  EngineInfo,
+  MemoryUse,
+} from "./engine/engine.js";
+import { lazily } from "./engine/lazily.js";
 import type { BufferView, NativeOptions, NativeTypes } from "./engine/native.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type EngineKind, engineNamed, knownEngines } from "./engine/registry.js";
 import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
+import type { HostPool } from "./host/pool.js";
 import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device/device-table.js";
 import { type SignalOption, untilAborted } from "./until-aborted.js";
@@ -25,8 +34,8 @@ export interface OpenDeviceOptions extends SignalOption, NativeOptions {
    */
   backend?: "auto" | BackendName;
   /**
-   * Threads of the cpu engine, the calling one included. Default: as many as the machine runs at once. At most four times as many, or 16 if
-   * that is more: `info.threads` says how many there are.
+   * Threads of the CPU that work at once, the calling one included: those of the cpu engine, and those that gather and aggregate beside
+   * a GPU. Default: as many as the machine runs at once. At most four times as many, or 16 if that is more.
    */
   threads?: number;
   /**
@@ -38,7 +47,7 @@ export interface OpenDeviceOptions extends SignalOption, NativeOptions {
   strategy?: Strategy;
   /**
    * Joins, group-bys, distincts and their relatives that work at once, at least 1; the others wait in the order of their calls. Default 2.
-   * Calls on containers do not wait. More answers none of them sooner (docs/servers.md).
+   * Calls on containers do not wait. More answers none of them sooner (docs/recipes/server.md).
    */
   concurrency?: number;
   /** Group size of bulk calls that name none. Default: by the table's load. */
@@ -95,12 +104,19 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
     const kind = asked.shift() as EngineKind;
     try {
       const { engine, reason } = await kind.open(options, tried);
-      return new Device(engine, reason, options.concurrency);
+      return new Device(await complete(engine), reason, options);
     } catch (error) {
       if (asked.length === 0 || !(error instanceof BackendUnavailableError)) throw error;
       tried.push(...error.tried);
     }
   }
+}
+
+/** The engine, with levels of the host in place of those that it lacks. */
+async function complete(engine: BareEngine): Promise<Engine> {
+  const { rows, lists, sketches, dictionary } = engine;
+  if (rows && lists && sketches && dictionary) return engine as Engine;
+  return (await import("./engine/cpu/host-levels.js")).completeLevels(engine);
 }
 
 /** True for options that need no check. */
@@ -163,14 +179,26 @@ export class Device {
   readonly concurrency: number;
   /** The engine behind this device: what containers and operators call. Not for users. @internal */
   readonly engine: Engine;
+  /** Its worker threads, for work of operators beside the engine. Not for users. @internal */
+  readonly host: () => Promise<HostPool>;
   readonly #reason: string;
 
   /** @internal Use {@link openDevice}. */
-  constructor(engine: Engine, reason: string, concurrency = 2) {
+  constructor(
+    engine: Engine,
+    reason: string,
+    { concurrency = 2, threads }: Pick<OpenDeviceOptions, "concurrency" | "threads"> = {},
+  ) {
     this.engine = engine;
     this.#reason = reason;
     this.concurrency = concurrency;
     this.lost = engine.lost;
+    this.host = lazily(async () => {
+      if (engine.host) return engine.host;
+      const host = new (await import("./host/pool.js")).HostPool({ threads });
+      void this.lost.then(() => host.destroy());
+      return host;
+    });
   }
 
   /**

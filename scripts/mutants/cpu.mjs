@@ -2,7 +2,7 @@
 
 const TABLE = "src/engine/cpu/table";
 const random = { project: "cpu", tests: ["test/engine/cpu/random-operations.test.ts"] };
-const threads = { project: "cpu", tests: ["test/engine/cpu/threads/threads.test.ts"] };
+const threads = { project: "cpu", tests: ["test/engine/cpu/table/threads.test.ts"] };
 const pace = { project: "cpu", tests: ["test/engine/cpu/table/pace.test.ts"] };
 const chunks = { project: "cpu", tests: ["test/engine/cpu/table/chunks.test.ts"] };
 const wide = { project: "cpu", tests: ["test/engine/cpu/table/wide-loops.test.ts"] };

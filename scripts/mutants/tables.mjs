@@ -142,7 +142,7 @@ export const tableFaults = [
   {
     name: "gather-misaligned",
     what: "bytes that are not aligned are read from their buffer's start",
-    file: "src/engine/gather-buffers.ts",
+    file: "src/host/gather-buffers.ts",
     find: "return new Class(aligned.buffer, aligned.byteOffset,",
     replace: "return new Class(aligned.buffer, 0,",
     ...test("arrow/materialise", "arrow/payload-types"),
@@ -150,7 +150,7 @@ export const tableFaults = [
   {
     name: "gather-bits-tail",
     what: "the last bits of a gathered bitmap are dropped",
-    file: "src/engine/gather-buffers.ts",
+    file: "src/host/gather-buffers.ts",
     find: "    gathered[out] |= ((bits[row >>> 3] >>> (row & 7)) & 1) << (i & 7);\n",
     replace: "    void row;\n",
     ...test("arrow/materialise", "arrow/payload-types"),
@@ -278,7 +278,7 @@ export const tableFaults = [
   {
     name: "bitmap-bytes-32-bits",
     what: "the bytes of 2^32 - 1 bits are counted in 32 bits",
-    file: "src/engine/bitmaps.ts",
+    file: "src/bitmaps.ts",
     find: "return Math.ceil(length / 8);",
     replace: "return (length + 7) >>> 3;",
     ...test("io/arrow-damaged"),

@@ -23,10 +23,8 @@ export function boostDocument(id) {
   const isOf = (names) => names.split(" ").includes(name);
   if (page.includes("/benchmarks/") || isOf("contributing architecture changelog measurements")) return 0.2;
   if (page.includes("/api/") || isOf("documentation")) return 0.4;
-  if (isOf("joins group-by partitioned-build partitioned-find kernels cpu-engine probing strategies"))
-    return 0.7;
-  if (isOf("larger-than-memory")) return 0.5;
-  if (page.includes("/recipes/") || isOf("install errors faq first-map join groups")) return 1.6;
+  if (page.includes("/internals/") || isOf("larger-than-memory")) return 0.5;
+  if (page.includes("/recipes/") || isOf("install errors first-map join groups")) return 1.6;
   return 1;
 }
 

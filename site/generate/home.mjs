@@ -79,7 +79,7 @@ function picture([head, , ...lines]) {
     return `<li class="${kind}${isOther ? " other-scale" : ""}"><span class="of">${text}</span>${bars.join("")}</li>`;
   });
   const title = `${unit[0].toUpperCase()}${unit.slice(1)}`;
-  const all = `<a href="${ANY_BASE}benchmarks/index.html">All figures, with machines and commits</a>`;
+  const all = `<a href="${ANY_BASE}measurements.html">All figures, with machines and commits</a>`;
   return `<figure class="figures"><figcaption><b>${escaped(title)}</b></figcaption><ul>${items.join("")}</ul><p>Two scales: GPU, and CPU cores. ${all}</p></figure>`;
 }
 

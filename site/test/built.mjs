@@ -21,7 +21,7 @@ export const MAIN_PAGES = [
   "install.html",
   "first-map.html",
   "comparison.html",
-  "contracts.html",
+  "maps.html",
   "strategies.html",
   "examples/index.html",
   "benchmarks/index.html",

@@ -16,22 +16,22 @@ const pageOf = (source) => pages.find((page) => page.source === source);
 
 describe("links", () => {
   it.each([
-    ["docs/faq.md", "recipes/tables.md#reuse-arrays", "./recipes/tables.md#reuse-arrays"],
+    ["docs/errors.md", "recipes/tables.md#reuse-arrays", "./recipes/tables.md#reuse-arrays"],
     ["docs/recipes/page.md", "../memory.md", "../memory.md"],
     ["docs/why.md", "../README.md#a-join", "./join.md"],
     ["docs/why.md", "../README.md#a-map-that-grows", "./first-map.md#a-map-that-grows"],
     ["docs/why.md", "../README.md", "./index.md"],
     ["docs/why.md", "../FEATURES.md#where-it-was-run", "./features.md#where-it-was-run"],
-    ["FEATURES.md", "docs/bytes.md", "./bytes.md"],
+    ["FEATURES.md", "docs/internals/bytes.md", "./internals/bytes.md"],
     ["docs/comparison.md", `${REPOSITORY}/bench/results/join-h100.json`, "./benchmarks/join-h100.md"],
     ["docs/examples.md", `${REPOSITORY}/examples/data/README.md`, `${REPOSITORY}/examples/data/README.md`],
     ["docs/examples.md", `${REPOSITORY}/examples/triangles.mjs`, "./triangles.md"],
-    ["docs/faq.md", "#anchor", "#anchor"],
-    ["docs/faq.md", "https://example.com/x.md", "https://example.com/x.md"],
+    ["docs/errors.md", "#anchor", "#anchor"],
+    ["docs/errors.md", "https://example.com/x.md", "https://example.com/x.md"],
   ])("%s: %s", (source, url, expected) => expect(siteLink(pageOf(source), pages, url)).toBe(expected));
 
   it("are refused where there is no such file", () =>
-    expect(() => siteLink(pageOf("docs/faq.md"), pages, "nothing.md")).toThrow(
+    expect(() => siteLink(pageOf("docs/errors.md"), pages, "nothing.md")).toThrow(
       "there is no docs/nothing.md",
     ));
 });

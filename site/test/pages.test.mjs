@@ -43,9 +43,9 @@ describe("reading on", () => {
     await page.waitForURL(`${site.address}errors.html`);
     await page.locator("main a", { hasText: "grow" }).first().click();
     await page.waitForURL(`${site.address}recipes/tables.html#grow`);
-    await page.locator(".VPSidebar a", { hasText: "Contracts" }).first().click();
-    await page.waitForURL(`${site.address}contracts.html`);
-    await page.getByRole("heading", { level: 1, name: "Contracts" }).waitFor();
+    await page.locator(".VPSidebar a", { hasText: "Sketches" }).first().click();
+    await page.waitForURL(`${site.address}sketches.html`);
+    await page.getByRole("heading", { level: 1, name: "Sketches" }).waitFor();
     expect(await page.evaluate(() => globalThis.isSamePage)).toBe(true);
     expect(said).toEqual([]);
     await page.close();

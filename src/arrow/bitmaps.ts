@@ -2,7 +2,7 @@
  * Arrow bitmaps: one bit per row, least significant bit first; in a validity bitmap a set bit means "not null".
  * Every bitmap in this folder starts at bit 0 of its first byte; `alignBits` brings sliced ones there.
  */
-import { bitmapBytes, countSet } from "../engine/bitmaps.js";
+import { bitmapBytes, countSet } from "../bitmaps.js";
 
 /** `length` bits of `bits` from bit `offset` on, starting at bit 0. No copy when `offset` is a multiple of 8. */
 export function alignBits(bits: Uint8Array, offset: number, length: number): Uint8Array {

@@ -3,7 +3,7 @@
  * offsets go up and end in the data, codes number values that are there, views lead into their buffers, null counts are right.
  */
 import { Type } from "@uwdata/flechette";
-import { bitmapBytes, countSet } from "../engine/bitmaps.js";
+import { bitmapBytes, countSet } from "../bitmaps.js";
 import { ValidationError } from "../errors.js";
 import { typeName } from "./arrow-types.js";
 import { alignBits } from "./bitmaps.js";

@@ -6,7 +6,7 @@
  * of them, and need not start at 0; data never changes after the chunk was made, so chunks may share memory.
  */
 import type { Batch, DataType, Column as FlechetteColumn } from "@uwdata/flechette";
-import { isSet } from "../engine/bitmaps.js";
+import { isSet } from "../bitmaps.js";
 import type { Validity } from "./bitmaps.js";
 
 /** Class of flechette batches. A batch's class decides what values look like when read (numbers, Dates, bigints, …). */

@@ -3,7 +3,7 @@
  * Dictionary chunks with different dictionaries get one dictionary: see unify-dictionaries.ts.
  */
 import { type DataType, Type } from "@uwdata/flechette";
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 import { LimitError } from "../errors.js";
 import { fixedWidth } from "./arrow-types.js";
 import { appendBits, type Validity } from "./bitmaps.js";

@@ -4,8 +4,8 @@
  * are gathered at once. Dictionaries and views gather codes and views only and share the rest with the input.
  */
 import { Type } from "@uwdata/flechette";
-import { type GatherSource, type GatherTask, gatherBuffers } from "../engine/gather-buffers.js";
-import { gatherOffsets } from "../engine/gather-strings.js";
+import { type GatherSource, type GatherTask, gatherBuffers } from "../host/gather-buffers.js";
+import { gatherOffsets } from "../host/gather-strings.js";
 import { validityOf } from "./bitmaps.js";
 import { as32, asBytes, type Chunk } from "./chunk.js";
 

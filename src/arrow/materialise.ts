@@ -4,10 +4,11 @@
  * memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
 import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
-import type { GatherTask } from "../engine/gather-buffers.js";
 import type { Segment } from "../engine/join-kinds.js";
-import { gatherHere } from "../engine/row-operations.js";
 import { LimitError } from "../errors.js";
+import { gather } from "../host/gather.js";
+import type { GatherTask } from "../host/gather-buffers.js";
+import type { HostPool } from "../host/pool.js";
 import { validityOf } from "./bitmaps.js";
 import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
@@ -50,14 +51,9 @@ export function plainColumn(side: "left" | "right", column: SourceColumn, hasNul
  */
 export const MAX_BATCH_ROWS = 2 ** 19;
 
-/** Runs gather tasks: `gather` of an engine's row operations, or `gatherHere`. */
-export type GatherRunner = (
-  tasks: readonly GatherTask[],
-  pause: () => Promise<void>,
-) => Promise<readonly (readonly ArrayBuffer[])[]>;
-
 /**
  * Builds the table. Time and memory are proportional to the bytes of the result.
+ * @param host whose threads gather; null for the calling thread
  * @param pause called between columns; may throw to stop
  * @throws LimitError when a batch's strings or lists outgrow their offsets, or there is no memory for the table
  */
@@ -65,7 +61,7 @@ export async function materialise(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],
   pause: () => Promise<void>,
-  runTasks: GatherRunner = gatherHere,
+  host: HostPool | null = null,
   maxBatchRows = MAX_BATCH_ROWS,
 ): Promise<Table> {
   const placed = segments.map(placeSegment);
@@ -73,7 +69,7 @@ export async function materialise(
     placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
   );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
-  const made = await runTasks(tasks, pause).catch((error: unknown) => {
+  const made = await gather(host, tasks, pause).catch((error: unknown) => {
     throw error instanceof RangeError ? tooLarge(segments, error) : error;
   });
   const maker = new BatchMaker();

@@ -1,6 +1,6 @@
 /** Chunks of nulls: what a column holds where its side of a join has no row. */
 import type { UnionType } from "@uwdata/flechette";
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 import type { Chunk, UnionChunk } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 

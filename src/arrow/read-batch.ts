@@ -5,7 +5,7 @@
  * hold is checked when a batch is first read (check-chunk.ts).
  */
 import { Batch, type DataType, Type } from "@uwdata/flechette";
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 import { LimitError, ValidationError } from "../errors.js";
 import { type ApacheType, fixedWidth, fromApacheType, typeName } from "./arrow-types.js";
 import { alignBits, type Validity, validityOf } from "./bitmaps.js";

@@ -12,7 +12,7 @@ import {
   tableToIPC,
   Version,
 } from "@uwdata/flechette";
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 import { ValidationError } from "../errors.js";
 import { withChildren } from "./arrow-types.js";
 import { checkColumnMemory } from "./attached.js";

@@ -218,7 +218,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
 
   /**
    * The entries and how the table is sized, for `fromBytes` of a container of this kind, on any device and engine: 64 bytes, and those of
-   * the entries. docs/bytes.md has the format.
+   * the entries. docs/internals/bytes.md has the format.
    * @throws LimitError when the host has no memory for so many bytes.
    */
   toBytes(): Promise<Uint8Array<ArrayBuffer>> {

@@ -201,7 +201,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
 
   /**
    * The entries and how the container is sized, for `fromBytes` of its class, on any device and engine: each distinct key once, with its
-   * count and its values. docs/bytes.md has the format.
+   * count and its values. docs/internals/bytes.md has the format.
    * @throws LimitError when the host has no memory for so many bytes.
    */
   toBytes(): Promise<Uint8Array<ArrayBuffer>> {

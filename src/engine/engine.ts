@@ -11,6 +11,7 @@
  *
  * Every operation terminates, leaves the table valid whatever happens, and counts exactly.
  */
+import type { HostPool } from "../host/pool.js";
 import type { DeviceArray } from "./device-array.js";
 import type { Dictionary, DictionarySpec } from "./dictionary.js";
 import type { ElementOf, ElementType, KeyType, ValueType } from "./element-types.js";
@@ -229,6 +230,12 @@ export interface MemoryUse {
 /** Bulk calls that an engine can make ready for. */
 export type BulkCall = "insert" | "insertOrAssign" | "insertAndFind" | "find" | "contains" | "erase";
 
+/** Levels that an engine may lack: its device then has those of the host (cpu/host-levels.ts). */
+export type Level = "rows" | "lists" | "sketches" | "dictionary";
+
+/** An engine that may lack levels. */
+export type BareEngine = Omit<Engine, Level> & Partial<Pick<Engine, Level>>;
+
 /** An engine: opened by `openDevice`, one per device. @internal */
 export interface Engine {
   readonly info: EngineInfo;
@@ -237,6 +244,8 @@ export interface Engine {
   readonly defaults: BulkDefaults;
   /** Of the hashes of rows, and of strings in dictionaries without a seed of their own: 32 bits, of which nothing shows in results. */
   readonly hashSeed: number;
+  /** The threads that it works on, which its device uses for other work, too; a device makes some for an engine without. */
+  readonly host?: HostPool;
   /** For programs that use the API under the engine themselves; absent where there is none. */
   readonly interop?: Interop;
   /** Resolves when the engine can no longer be used; never rejects. */

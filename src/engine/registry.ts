@@ -3,7 +3,7 @@
  * that package is imported: by the program, or by `openDevice({ backend: NAME })`, which looks for `warpmap-NAME` (load-engine.ts).
  */
 import { BackendUnavailableError, type TriedBackend } from "../errors.js";
-import type { BulkDefaults, DeviceMemoryOptions, Engine } from "./engine.js";
+import type { BareEngine, BulkDefaults, DeviceMemoryOptions } from "./engine.js";
 import type { NativeOptions } from "./native.js";
 
 /** The version of the seam (engine.ts). It grows with every change that engines of other packages have to follow. */
@@ -19,7 +19,8 @@ export interface EngineRequest extends BulkDefaults, NativeOptions {
 
 /** An engine, and in one sentence why it runs and not another. */
 export interface OpenedEngine {
-  readonly engine: Engine;
+  /** Levels that it lacks run on the host. */
+  readonly engine: BareEngine;
   readonly reason: string;
 }
 

@@ -2,12 +2,10 @@
  * Row operations, part of the seam: what relational operators ask of an engine. `Engine.rows()` loads an engine's on first
  * use, so that a page with maps only does not carry them.
  *
- * Keys and gathered columns are in host memory; of tables that stay where the engine works see device-columns.ts. Groups stay
+ * Keys are in host memory; of tables that stay where the engine works see device-columns.ts. Groups stay
  * there, too: see row-groups.ts.
  */
 import type { ColumnOperations, DeviceKeys, Matches } from "./device-columns.js";
-import { type GatherTask, gatherBuffers } from "./gather-buffers.js";
-import type { GroupTask } from "./group-tasks.js";
 import type { JoinKind } from "./join-kinds.js";
 import type { PlanLog } from "./plan-log.js";
 import type { ColumnReducer } from "./reductions.js";
@@ -73,35 +71,4 @@ export interface RowOperations extends ColumnOperations {
    * @throws LimitError when there is no memory for it
    */
   index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex>;
-  /**
-   * Gathers columns by row numbers; answers the buffers of each task.
-   * @param pause lets the event loop run, and throws to stop
-   * @throws LimitError when strings outgrow their offsets
-   */
-  gather(
-    tasks: readonly GatherTask[],
-    pause: () => Promise<void>,
-  ): Promise<readonly (readonly ArrayBuffer[])[]>;
-  /**
-   * Counts, adds up and compares rows by group; answers the states of each task, which are the same on every engine.
-   * @param pause as of `gather`
-   * @throws LimitError when there is no memory for the states
-   */
-  runTasks(
-    tasks: readonly GroupTask[],
-    pause: () => Promise<void>,
-  ): Promise<readonly (readonly Float64Array[])[]>;
-}
-
-/** `gather` on the calling thread, for engines without threads of their own. */
-export async function gatherHere(
-  tasks: readonly GatherTask[],
-  pause: () => Promise<void>,
-): Promise<readonly (readonly ArrayBuffer[])[]> {
-  const made: ArrayBuffer[][] = [];
-  for (const task of tasks) {
-    made.push(gatherBuffers(task));
-    await pause();
-  }
-  return made;
 }

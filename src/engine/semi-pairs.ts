@@ -3,9 +3,10 @@
  * pairs than memory has room for; then each key of the right is left one row, and the pairs are as many as left rows at
  * most. That takes a grouping of the right, so it is not done where the pairs are few.
  */
+
+import { bitmapBytes, isSet, setBit } from "../bitmaps.js";
 import { LimitError } from "../errors.js";
-import { bitmapBytes, isSet, setBit } from "./bitmaps.js";
-import { gatherBits, gatherBuffers } from "./gather-buffers.js";
+import { gatherBits, gatherBuffers } from "../host/gather-buffers.js";
 import { NO_GROUP } from "./row-groups.js";
 import type { JoinCall, RowOperations } from "./row-operations.js";
 import type { KeyColumn, RowKeys, RowPairs } from "./rows.js";

@@ -1,6 +1,6 @@
 /** Columns in the making: what is null, and 64-bit integers; without an Arrow library, for other threads too. */
 
-import { bitmapBytes } from "../engine/bitmaps.js";
+import { bitmapBytes } from "../bitmaps.js";
 
 /** Collects which rows are null; allocates nothing until the first one. */
 export class Nulls {

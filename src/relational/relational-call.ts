@@ -5,15 +5,15 @@
 
 import type { Table } from "@uwdata/flechette";
 import type { SourceTable } from "../arrow/columns.js";
-import { type GatherRunner, materialise, type OutputColumn } from "../arrow/materialise.js";
+import { materialise, type OutputColumn } from "../arrow/materialise.js";
 import { defaultDevice } from "../default-device.js";
 import type { Device } from "../device.js";
 import type { Segment } from "../engine/join-kinds.js";
-import { nextTask } from "../engine/next-task.js";
 import type { Plan } from "../engine/plan.js";
 import { PlanLog } from "../engine/plan-log.js";
 import type { JoinCall } from "../engine/row-operations.js";
 import { ValidationError } from "../errors.js";
+import { nextTask } from "../host/next-task.js";
 import { check, checkCallbacks, checkOptions } from "../options.js";
 import { nextPlace, onSlot } from "./slots.js";
 
@@ -109,12 +109,6 @@ export class RelationalCall<Stage extends string> {
     return answer;
   }
 
-  /** Gathers columns by the engine's threads, where it has some. */
-  async gatherOn(device: Device): Promise<GatherRunner> {
-    const rows = await device.engine.rows();
-    return (tasks, pause) => rows.gather(tasks, pause);
-  }
-
   /** Tells the plan, where somebody asked. */
   tellPlan(): void {
     if (this.#plan) this.options.onPlan?.(this.#plan);
@@ -125,10 +119,10 @@ export class RelationalCall<Stage extends string> {
 export async function materialiseAnswer(
   outputs: readonly OutputColumn[],
   segments: readonly Segment[],
-  call: Pick<RelationalCall<"materialise">, "pause" | "gatherOn" | "endStage" | "tellPlan">,
+  call: Pick<RelationalCall<"materialise">, "pause" | "endStage" | "tellPlan">,
   device: Device,
 ): Promise<Table> {
-  const made = await materialise(outputs, segments, call.pause, await call.gatherOn(device));
+  const made = await materialise(outputs, segments, call.pause, await device.host());
   call.endStage("materialise");
   call.tellPlan();
   return made;

@@ -3,7 +3,7 @@
  * sides of a join meet. Another hash for each time that a part is cut again. These hashes are the same in every process, so that results
  * come in the same order; where a cut has left one part far too large, as keys that somebody chose do, a seed keys those of the next.
  */
-import { isSet } from "../engine/bitmaps.js";
+import { isSet } from "../bitmaps.js";
 import { murmur3 } from "../engine/hash.js";
 import { murmur3Bytes } from "../engine/hash-bytes.js";
 import { type Keying, UNKEYED } from "../engine/hash-seed.js";

@@ -8,9 +8,9 @@ import { contiguous } from "../../src/arrow/contiguous.js";
 import { gather } from "../../src/arrow/gather.js";
 import { materialise } from "../../src/arrow/materialise.js";
 import { sliceChunk } from "../../src/arrow/slice-chunk.js";
-import { countSet } from "../../src/engine/bitmaps.js";
-import { gatherBits } from "../../src/engine/gather-buffers.js";
-import { gatherStrings } from "../../src/engine/gather-strings.js";
+import { countSet } from "../../src/bitmaps.js";
+import { gatherBits } from "../../src/host/gather-buffers.js";
+import { gatherStrings } from "../../src/host/gather-strings.js";
 import { LimitError } from "../../src/index.js";
 import { Random } from "../relational/helpers/random.js";
 
@@ -160,7 +160,7 @@ it("says how many rows do not fit into memory", async () => {
     left: { chunk: () => contiguous.call(source.columns[i]) },
   }));
   const segment = { rows: 2, left: Uint32Array.of(0, 2), right: null };
-  const full = async () => new Array(2 ** 32) as never;
-  const call = materialise(outputs, [segment], async () => {}, full);
+  const full = async () => void new Array(2 ** 32);
+  const call = materialise(outputs, [segment], full);
   await expect(call).rejects.toMatchObject({ code: "LIMIT", limit: "rows", need: 2 });
 });

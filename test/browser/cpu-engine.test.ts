@@ -1,6 +1,7 @@
 /** The cpu engine in a browser: its workers start from a Blob URL and share memory with the page, which is cross-origin isolated. */
 import { expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../src/engine/cpu/cpu-engine.js";
+import { TABLE_JOBS } from "../../src/engine/cpu/table/table-jobs.js";
 import { countWorkers } from "../helpers/count-workers.js";
 
 it("runs batches on workers over shared memory", async () => {
@@ -14,7 +15,7 @@ it("runs batches on workers over shared memory", async () => {
     hash: "murmur3",
   });
   const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => i * 3);
-  const workers = await countWorkers((await engine.sharing.load()).pool);
+  const workers = await countWorkers(engine.host, TABLE_JOBS);
   expect(await table.insert(keys, keys, "keep", {})).toEqual({
     inserted: keys.length,
     existing: 0,

@@ -6,7 +6,7 @@ import * as flechette from "@uwdata/flechette";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Device } from "../../src/device.js";
 import { type CpuEngine, openCpuEngine } from "../../src/engine/cpu/cpu-engine.js";
-import { rowThreads } from "../../src/engine/cpu/rows/row-threads.js";
+import { ROW_JOBS } from "../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../src/engine/hash.js";
 import { join } from "../../src/relational/index.js";
 import { useDevice } from "../conformance/helpers/device.js";
@@ -162,7 +162,7 @@ describe("on the cpu engine with threads", () => {
     const rows = { chunk: 2 ** 10, slice: 2 ** 7, share: 2 ** 6, sortAbove: 2 ** 8 };
     const engine = (await openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine;
     device = new Device(engine, "it was asked for");
-    workers = await countWorkers(rowThreads(engine).pool);
+    workers = await countWorkers(engine.host, ROW_JOBS);
   });
   afterAll(() => {
     workers.expectSome();

@@ -17,8 +17,6 @@ describe("README", () => {
       "Uint32Array(3) [ 4, 0, 7 ] Uint8Array(3) [ 1, 0, 1 ]",
       "500000 1000000 2000000",
     ],
-    ["[ 'to', 'or', 'be', 'not' ] Uint32Array(4) [ 2, 1, 2, 1 ]"],
-    ["{ inserted: 4, applied: 2 } DynamicMap<u32, u32> { size: 4, capacity: 1024, load: 0.002 }"],
     ["3 [ 'San Francisco', 'Los Angeles', 'San Francisco' ]"],
     [
       "{ origin: 'SFO', flights: 2, delay: 33 }",

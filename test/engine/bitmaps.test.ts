@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { bitmapBytes } from "../../src/engine/bitmaps.js";
+import { bitmapBytes } from "../../src/bitmaps.js";
 
 it("bytes of a bitmap of any number of bits", () => {
   const bytes = (length: number) => Number((BigInt(length) + 7n) / 8n);

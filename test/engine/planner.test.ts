@@ -14,7 +14,7 @@ const { plan } = await import("../../src/engine/webgpu/planner.js");
 const spec: TableSpec = { key: "u32", value: "u32", slots: 2 ** 26, hash: "murmur3" };
 const tableOf = (software: boolean, slots = spec.slots) =>
   ({
-    host: { gpu: { software } },
+    host: { gpu: { traits: { isEmulated: software } } },
     spec: { ...spec, slots },
     live: 0,
     tombstones: 0,

@@ -41,11 +41,19 @@ it.each(Object.keys(calls))("%s has the right answer, or none", async (name) => 
 
 it("a join whose answer shares memory that is taken away before its end is refused", async () => {
   const { columns, takeAway } = table("transferred", ROWS);
+  const part = ({ id, value }: Input, i: number) => ({
+    id: id.subarray(i * 4000, (i + 1) * 4000),
+    value: value.subarray(i * 4000, (i + 1) * 4000),
+  });
+  const own = table("transferred", ROWS).columns;
   async function* batches() {
-    yield columns;
-    yield { id: few.id, value: few.id };
+    // the second is a piece by itself, whose rows all come through in order
+    yield part(columns, 0);
+    yield part(columns, 1);
+    yield part(own, 0);
+    yield part(own, 1);
     takeAway();
   }
-  const ids = { id: Int32Array.from({ length: 4000 }, (_, i) => i) };
-  await expect(join(batches(), ids, { on: ["id"], how: "left" })).rejects.toThrow("is detached");
+  const ids = { id: Int32Array.from({ length: 700 }, (_, i) => i) };
+  await expect(join(batches(), ids, { on: ["id"], how: "left", memory })).rejects.toThrow("is detached");
 });

@@ -3,8 +3,10 @@
  * batches, on workers over shared memory. It is the oracle for other engines: results are those of going
  * through a batch in input order.
  */
-import { DeviceLostError, LimitError } from "../../errors.js";
-import { inNode, machineThreads, threadsWithin } from "../../threads/runtime.js";
+import { LimitError } from "../../errors.js";
+import type { Memory } from "../../host/memory.js";
+import { HostPool } from "../../host/pool.js";
+import { inNode, machineThreads } from "../../host/runtime.js";
 import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
@@ -20,11 +22,9 @@ import { isWide, slotFormat, tableBytes } from "../slot-format.js";
 import type { EngineTraits } from "../traits.js";
 import type { ListOperations } from "../value-lists.js";
 import { CpuTable } from "./cpu-table.js";
-import { Memory } from "./memory/memory.js";
 import { newDeviceArray, newPinnedArray } from "./memory/storage.js";
 import { newWorkspace } from "./table/blocks.js";
 import { Sharing } from "./table/sharing.js";
-import type { WorkerPool } from "./threads/pool.js";
 import { type Tuning, tuningFor } from "./tuning.js";
 
 /** Options of {@link openCpuEngine}. */
@@ -59,27 +59,23 @@ const TRAITS: EngineTraits = {
 
 /** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
-  const threads = threadsWithin(options.threads ?? machineThreads());
-  const { strategy, groupSize } = options;
+  const { threads = machineThreads(), strategy, groupSize, memory } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
-  const engine = new CpuEngine(threads, tuning, { strategy, groupSize }, options.memory, options.seed);
+  const host = new HostPool({ threads, keep: memory?.keep, rowsPerThread: tuning.rows.share });
+  const engine = new CpuEngine(host, tuning, { strategy, groupSize }, options.seed);
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
   if (!inNode()) await Promise.race([engine.sharing.warmUp(1).catch(() => {}), delay(WORKER_START_MS)]);
   return engine;
 }
 
-/** A pool of workers that see the engine's memory. */
-type MemoryUser = Pick<WorkerPool<never, unknown>, "noteIdle" | "destroy">;
-
 export class CpuEngine implements Engine {
   readonly lost: Promise<{ reason: string; message: string }>;
   readonly traits = TRAITS;
-  /** The threads of its tables. */
+  /** What of its tables' work is shared. */
   readonly sharing: Sharing;
   readonly buffers: Memory;
   /** The calling thread's. */
   readonly workspace = newWorkspace();
-  readonly tuning: Tuning;
   readonly rows = lazily<RowOperations>(async () => {
     const { CpuRows } = await import("./rows/cpu-rows.js");
     return new CpuRows(this);
@@ -92,32 +88,23 @@ export class CpuEngine implements Engine {
     const { CpuListOperations } = await import("./lists/list-operations.js");
     return new CpuListOperations(this);
   });
-  /** Who must hear of freed memory, and of the end. */
-  readonly #users: MemoryUser[] = [];
-  #alive = true;
   #resolveLost: (loss: { reason: string; message: string }) => void = () => {};
 
   constructor(
-    threads: number,
-    tuning: Tuning,
+    readonly host: HostPool,
+    readonly tuning: Tuning,
     readonly defaults: BulkDefaults = {},
-    { keep }: DeviceMemoryOptions = {},
     readonly hashSeed: number = processSeed(),
   ) {
-    this.tuning = tuning;
-    this.sharing = new Sharing(threads, tuning, this.workspace);
-    this.#users.push(this.sharing);
-    const noteIdle = (bytes: number) => {
-      for (const user of this.#users) user.noteIdle(bytes);
-    };
-    this.buffers = new Memory(this.sharing.threads > 1, noteIdle, keep);
+    this.sharing = new Sharing(host, tuning, this.workspace);
+    this.buffers = host.memory;
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve;
     });
   }
 
   get info(): EngineInfo {
-    const { threads, refusal } = this.sharing;
+    const { threads, refusal } = this.host;
     const why = refusal === null ? "" : ` (${refusal})`;
     return {
       backend: "cpu",
@@ -138,17 +125,12 @@ export class CpuEngine implements Engine {
     return this.buffers.trim();
   }
 
-  /** Takes in another pool. */
-  addUser(user: MemoryUser): void {
-    this.#users.push(user);
-  }
-
   /** True until destroy. */
-  readonly alive = (): boolean => this.#alive;
+  readonly alive = (): boolean => !this.host.isDestroyed;
 
   /** Throws DeviceLostError once the engine is destroyed. */
   guard(): void {
-    if (!this.#alive) throw new DeviceLostError("destroyed", "destroy was called");
+    this.host.guard();
   }
 
   async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
@@ -200,9 +182,8 @@ export class CpuEngine implements Engine {
   }
 
   destroy(): void {
-    if (!this.#alive) return;
-    this.#alive = false;
-    for (const user of this.#users) user.destroy();
+    if (this.host.isDestroyed) return;
+    this.host.destroy();
     this.buffers.discardAll();
     this.#resolveLost({ reason: "destroyed", message: "destroy was called" });
   }

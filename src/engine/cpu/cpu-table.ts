@@ -4,6 +4,8 @@
  * slots. Results are those of going through the batch in input order.
  */
 import { ValidationError } from "../../errors.js";
+import type { Allocation } from "../../host/memory.js";
+import { nextTask } from "../../host/next-task.js";
 import { ruleOf } from "../apply.js";
 import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
@@ -21,10 +23,8 @@ import type {
 import { isFloatWord } from "../float-keys.js";
 import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
-import { nextTask } from "../next-task.js";
 import { slotFormat } from "../slot-format.js";
 import type { CpuEngine } from "./cpu-engine.js";
-import type { Allocation } from "./memory/memory.js";
 import { elementWords, Outputs } from "./memory/outputs.js";
 import { Inputs } from "./memory/storage.js";
 import type { TableMemory } from "./table/blocks.js";

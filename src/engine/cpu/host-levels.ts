@@ -8,16 +8,10 @@
  */
 import { ValidationError } from "../../errors.js";
 import { DeviceArray } from "../device-array.js";
-import type { Engine } from "../engine.js";
+import type { BareEngine, Engine } from "../engine.js";
 import { lazily } from "../lazily.js";
 import { PinnedArray } from "../pinned-array.js";
 import { openCpuEngine } from "./cpu-engine.js";
-
-/** Levels that an engine may lack. */
-type Level = "rows" | "lists" | "sketches" | "dictionary";
-
-/** An engine that may lack levels. */
-export type BareEngine = Omit<Engine, Level> & Partial<Pick<Engine, Level>>;
 
 /** Gives an engine the levels that it lacks. */
 export function completeLevels(engine: BareEngine): Engine {

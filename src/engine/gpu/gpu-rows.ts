@@ -1,14 +1,12 @@
-/** The webgpu engine's row operations. Columns are gathered by the calling thread: they are in host memory. */
+/** The webgpu engine's row operations. */
 import type { DeviceArray } from "../device-array.js";
 import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
-import type { GatherTask } from "../gather-buffers.js";
-import { type GroupTask, runTasksHere } from "../group-tasks.js";
 import type { JoinKind } from "../join-kinds.js";
 import type { Keep } from "../keep.js";
 import { lazily } from "../lazily.js";
 import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
-import { gatherHere, type JoinCall, type RowIndex, type RowOperations } from "../row-operations.js";
+import type { JoinCall, RowIndex, RowOperations } from "../row-operations.js";
 import type { RowKeys, RowPairs } from "../rows.js";
 import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
@@ -40,16 +38,6 @@ class GpuRows implements RowOperations {
 
   index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     return indexRows(this.#host, keys, call);
-  }
-
-  async gather(tasks: readonly GatherTask[], pause: () => Promise<void>) {
-    this.#host.gpu.checkAlive();
-    return gatherHere(tasks, pause);
-  }
-
-  async runTasks(tasks: readonly GroupTask[], pause: () => Promise<void>) {
-    this.#host.gpu.checkAlive();
-    return runTasksHere(tasks, pause);
   }
 
   match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {

@@ -2,7 +2,7 @@
  * Values of CSV columns of a type that the caller names. More is taken than inference does (007 is the int32 7, t and 1 are true),
  * but every value has to be of the type: nothing is rounded, nothing becomes null.
  */
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import type { AskedType } from "../formats.js";
 import { DATE_TEXT, isDate, isFloat } from "./csv-types.js";
 

@@ -5,7 +5,7 @@
  *
  * An empty field is null. A quoted empty field ("") is an empty string where the column is a string column, else null.
  */
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import { asciiText } from "../ascii.js";
 import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";

@@ -1,6 +1,6 @@
 /** A worker that reads blocks of csv files. */
 
-import { serveJobs } from "../threads/serve-jobs.js";
+import { provide } from "../../host/provide.js";
 import { type Block, type BlockJob, readBlock, viewsOf } from "./csv-block-job.js";
 
-serveJobs<BlockJob, Block>(readBlock, viewsOf);
+provide<BlockJob, Block>("csv-read", readBlock, viewsOf);

@@ -5,13 +5,12 @@
  * plus the result: where the type of a column comes out wider than a block took it for, that column of the block is read again.
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
-import type { FileError } from "../errors.js";
+import { buffersOf } from "../../host/buffers.js";
+import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import type { TaskKind } from "../../host/pool.js";
+import { FileError } from "../errors.js";
 import type { AskedType, BatchReadOptions, ReadOptions } from "../formats.js";
 import type { Source } from "../source.js";
-import { buffersOf } from "../threads/buffers.js";
-import { threadsOf } from "../threads/count.js";
-import type { Program } from "../threads/crew.js";
-import { inOrder, type Job } from "../threads/jobs.js";
 import { type Block, type BlockJob, readBlock } from "./csv-block-job.js";
 import { BLOCK } from "./csv-blocks.js";
 import type { BlockColumn } from "./csv-column.js";
@@ -65,8 +64,10 @@ export async function* csvBatches(
   yield reader.finish();
 }
 
-const PROGRAM: Program = {
-  source: async () => (await import("./csv-read-worker.ts?worker-source")).default,
+const TASKS: TaskKind<BlockJob, Block> = {
+  name: "csv-read",
+  script: () => import("./csv-read-worker.ts?worker-source"),
+  errors: { FILE: FileError },
 };
 
 /** More columns are read on one thread: each has memory of its own in each block, which has to be handed over. */
@@ -131,7 +132,7 @@ class CsvReader {
     const wrapped = mapped(jobs, (job): Job<BlockJob, Block> => {
       return { here: () => readBlock(job), pack: () => pack(job) };
     });
-    return inOrder(PROGRAM, wrapped, { threads, signal: this.options.signal });
+    return inOrder(TASKS, wrapped, { threads, signal: this.options.signal });
   }
 
   /** Keeps the rows of a block. */

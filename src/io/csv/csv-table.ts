@@ -15,7 +15,7 @@ import {
   uint64,
 } from "@uwdata/flechette";
 import { appendBits } from "../../arrow/bitmaps.js";
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import { bytesColumn, fixedColumn, MAX_OFFSET, nullColumn, offsetsColumn } from "../columns.js";
 import type { AskedType } from "../formats.js";
 import { Nulls, setInt64 } from "../nulls.js";

@@ -1,6 +1,9 @@
 /** A worker that writes blocks of csv files. */
 
-import { serveJobs } from "../threads/serve-jobs.js";
+import { provide } from "../../host/provide.js";
 import { type RowsJob, type RowsText, rowsText } from "./csv-rows-job.js";
 
-serveJobs<RowsJob, RowsText>(rowsText, ({ text, spent }) => [text, spent && new Uint8Array(spent)]);
+provide<RowsJob, RowsText>("csv-write", rowsText, ({ text, spent }) => [
+  text,
+  spent && new Uint8Array(spent),
+]);

@@ -1,11 +1,11 @@
 /** Arrow to CSV: RFC 4180, a header line, UTF-8, newline-separated. Null is an empty field, an empty string is "". */
 import type { Column, Table } from "@uwdata/flechette";
 import { readTable as readSource } from "../../arrow/columns.js";
+import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import type { TaskKind } from "../../host/pool.js";
+import { FileError } from "../errors.js";
 import type { WriteOptions } from "../formats.js";
 import { TextBuffer } from "../text-buffer.js";
-import { threadsOf } from "../threads/count.js";
-import type { Program } from "../threads/crew.js";
-import { inOrder, type Job } from "../threads/jobs.js";
 import { ColumnParts, type Part, widthOf } from "./csv-parts.js";
 import { Quoting } from "./csv-quoting.js";
 import type { Run } from "./csv-rows.js";
@@ -49,7 +49,7 @@ export async function* csvRows(
   let done = 0;
   const options = { signal, threads: isLarge(columns, rows) ? threadsOf({ threads }) : 1 };
   const jobs = jobsOf(columns, rows, delimiter, packer, counts);
-  for await (const { text, spent } of inOrder<RowsJob, RowsText>(PROGRAM, jobs, options)) {
+  for await (const { text, spent } of inOrder<RowsJob, RowsText>(TASKS, jobs, options)) {
     packer.take(spent);
     yield text;
     done += counts.shift() ?? 0;
@@ -57,8 +57,10 @@ export async function* csvRows(
   }
 }
 
-const PROGRAM: Program = {
-  source: async () => (await import("./csv-write-worker.ts?worker-source")).default,
+const TASKS: TaskKind<RowsJob, RowsText> = {
+  name: "csv-write",
+  script: () => import("./csv-write-worker.ts?worker-source"),
+  errors: { FILE: FileError },
 };
 
 /** @param counts is told the rows of each block */

@@ -5,7 +5,7 @@
 import type { ColumnChunk, Encoding, PageHeader, SchemaElement } from "hyparquet";
 import type { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
-import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
+import { bitmapBytes, isSet } from "../../bitmaps.js";
 import { TextBuffer } from "../text-buffer.js";
 import { type Coded, Numbering, writeCodes, writeLevelBytes, writeLevels } from "./parquet-codes.js";
 import type { ColumnRows, LeafRows } from "./parquet-rows.js";

@@ -3,7 +3,7 @@
  * hold numbers, as runs of one value or packed to as many bits as the largest needs (the RLE and bit-packing hybrid).
  */
 
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import type { TextBuffer } from "../text-buffer.js";
 import { numberValues, TOO_MANY } from "./number-values.js";
 import type { Values } from "./parquet-values.js";

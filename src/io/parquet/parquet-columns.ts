@@ -6,7 +6,7 @@
 import { type Column, type DataType, TimeUnit, type TimeUnit_, timestamp } from "@uwdata/flechette";
 import type { DecodedArray, ParquetParsers } from "hyparquet/src/types.js";
 import { asBytes } from "../../arrow/chunk.js";
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import { fixedColumn, Nulls } from "../columns.js";
 import { NotSupported } from "./not-supported.js";
 import { type LeafLevels, Levels } from "./parquet-levels.js";

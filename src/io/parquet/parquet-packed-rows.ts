@@ -2,7 +2,7 @@
 import type { DataType } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
 import type { Chunk } from "../../arrow/chunk.js";
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import type { ColumnRows, LeafRows } from "./parquet-rows.js";
 import type { WrittenLevels } from "./parquet-shred.js";
 import { type PackedValues, valuesFor } from "./parquet-values.js";

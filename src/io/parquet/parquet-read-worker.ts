@@ -1,6 +1,6 @@
 /** The program of the workers that decode columns of Parquet files. */
 
-import { serveJobs } from "../threads/serve-jobs.js";
+import { provide } from "../../host/provide.js";
 import { type PackedColumn, packedColumn, viewsOf } from "./packed-column.js";
 import { prepareCodecs } from "./parquet-codecs.js";
 import { type ChunkBytes, type ColumnPlan, columnReader } from "./parquet-column-reader.js";
@@ -18,7 +18,8 @@ export interface PackedResult {
   readonly isText: boolean;
 }
 
-serveJobs<PackedChunks, PackedResult>(
+provide<PackedChunks, PackedResult>(
+  "parquet-read",
   async ({ plan, groups }) => {
     await prepareCodecs(groups.flat().map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
     const reader = columnReader(plan);

@@ -6,13 +6,12 @@
 import { Column, type DataType, Endianness, field, Table, TimeUnit, Type, Version } from "@uwdata/flechette";
 import type { ColumnChunk } from "hyparquet";
 import { decompressBrotli } from "hyparquet-compressors/src/brotli.js";
+import { buffersOf } from "../../host/buffers.js";
+import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import type { TaskKind } from "../../host/pool.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions, TransferOptions } from "../formats.js";
 import type { Source } from "../source.js";
-import { buffersOf } from "../threads/buffers.js";
-import { threadsOf } from "../threads/count.js";
-import type { Program } from "../threads/crew.js";
-import { inOrder, type Job } from "../threads/jobs.js";
 import { notUtf8 } from "../utf8.js";
 import { isNotSupported, NotSupported } from "./not-supported.js";
 import { unpackedColumn } from "./packed-column.js";
@@ -157,7 +156,7 @@ async function readGroups(groups: Groups, progress: Progress, threads: number): 
   const most = codecs.every(isEverywhere) ? selected.length : 1;
   const options = { threads: Math.min(threads, most), signal, window: selected.length };
   try {
-    for await (const { column, isText } of inOrder(PROGRAM, jobs, options)) {
+    for await (const { column, isText } of inOrder(TASKS, jobs, options)) {
       const { name, node } = selected[columns.length];
       const isHere = column instanceof Column;
       if (!isHere) progress.add(column.length);
@@ -175,8 +174,10 @@ async function readGroups(groups: Groups, progress: Progress, threads: number): 
   return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
 }
 
-const PROGRAM: Program = {
-  source: async () => (await import("./parquet-read-worker.ts?worker-source")).default,
+const TASKS: TaskKind<PackedChunks, PackedResult> = {
+  name: "parquet-read",
+  script: () => import("./parquet-read-worker.ts?worker-source"),
+  errors: { FILE: FileError },
 };
 
 /** Reads a column. On another thread all its bytes are in memory at once; here those of flat columns come row group by row group. */

@@ -5,7 +5,7 @@
 import type { Column } from "@uwdata/flechette";
 import type { SchemaElement } from "hyparquet";
 import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "../../arrow/chunk.js";
-import { bitmapBytes, isSet, setBit } from "../../engine/bitmaps.js";
+import { bitmapBytes, isSet, setBit } from "../../bitmaps.js";
 import { rawColumn } from "../columns.js";
 import { numberValues } from "./number-values.js";
 import { type Coded, Numbering } from "./parquet-codes.js";

@@ -3,7 +3,7 @@
  * with as many bits each as the largest needs. Every run is checked as it is decoded: it lies in the bytes, and all runs together hold
  * as many values as the page says, except for the filling of a bit-packed run.
  */
-import { countSet } from "../../engine/bitmaps.js";
+import { countSet } from "../../bitmaps.js";
 
 /** Takes the runs of one page. */
 interface RunTaker {

@@ -5,7 +5,7 @@
 import { Type } from "@uwdata/flechette";
 import type { Chunk } from "../../arrow/chunk.js";
 import { gather } from "../../arrow/gather.js";
-import { isSet } from "../../engine/bitmaps.js";
+import { isSet } from "../../bitmaps.js";
 import { ValidationError } from "../../errors.js";
 
 /** Levels of a leaf's entries in one row group: a byte each. */

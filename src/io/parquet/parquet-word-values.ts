@@ -1,7 +1,7 @@
 /** Values of one or two 32-bit words on their way into a Parquet file: numbers, dates, times, booleans. */
 import type { SchemaElement } from "hyparquet";
 import { as16, asBytes, type Chunk, isValid } from "../../arrow/chunk.js";
-import { isSet } from "../../engine/bitmaps.js";
+import { isSet } from "../../bitmaps.js";
 import type { TextBuffer } from "../text-buffer.js";
 import { CROWDED, type HashedNumbers, pairHash, TOO_MANY, wordHash } from "./number-values.js";
 import { floatBounds, longBounds, numberBounds } from "./parquet-bounds.js";

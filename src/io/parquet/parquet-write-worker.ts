@@ -1,6 +1,6 @@
 /** The program of the workers that encode row groups of Parquet files. */
 
-import { serveJobs } from "../threads/serve-jobs.js";
+import { provide } from "../../host/provide.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
 import { unpackedLeaf } from "./parquet-packed-rows.js";
 
@@ -8,7 +8,8 @@ import { unpackedLeaf } from "./parquet-packed-rows.js";
 let encoder = new GroupEncoder([]);
 let encodes = "[]";
 
-serveJobs<PackedGroup, EncodedGroup>(
+provide<PackedGroup, EncodedGroup>(
+  "parquet-write",
   ({ leaves, columns, rows }) => {
     const asked = JSON.stringify(leaves);
     if (asked !== encodes) [encoder, encodes] = [new GroupEncoder(leaves), asked];

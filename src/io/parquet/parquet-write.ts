@@ -14,11 +14,11 @@ import { columnOf } from "../../arrow/materialise.js";
 import { plainChunk } from "../../arrow/row-batch.js";
 import { sliceChunk } from "../../arrow/slice-chunk.js";
 import { BatchMaker } from "../../arrow/to-flechette.js";
+import { buffersOf } from "../../host/buffers.js";
+import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import type { TaskKind } from "../../host/pool.js";
+import { FileError } from "../errors.js";
 import type { TransferOptions } from "../formats.js";
-import { buffersOf } from "../threads/buffers.js";
-import { threadsOf } from "../threads/count.js";
-import type { Program } from "../threads/crew.js";
-import { inOrder, type Job } from "../threads/jobs.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
 import { packedLeaf } from "./parquet-packed-rows.js";
 import { type LeafRows, RowSource } from "./parquet-rows.js";
@@ -35,8 +35,10 @@ const MAGIC = 0x31524150;
 /** Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how long workers take to start. */
 const SHARED_VALUES = 1 << 21;
 
-const PROGRAM: Program = {
-  source: async () => (await import("./parquet-write-worker.ts?worker-source")).default,
+const TASKS: TaskKind<PackedGroup, EncodedGroup> = {
+  name: "parquet-write",
+  script: () => import("./parquet-write-worker.ts?worker-source"),
+  errors: { FILE: FileError },
 };
 
 /** A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like of */
@@ -62,7 +64,7 @@ export async function* parquetOfBatches(
   const file = new FileWriter();
   yield file.head();
   let done = 0;
-  for await (const group of inOrder(PROGRAM, file.jobs(tables), { threads, signal })) {
+  for await (const group of inOrder(TASKS, file.jobs(tables), { threads, signal })) {
     file.note(group);
     yield group.bytes;
     done += group.rows;

@@ -6,7 +6,7 @@ import { batchType, type DataType, decimal, type Field, float64, int64, list, Ty
 import { typeName, valueType } from "../../arrow/arrow-types.js";
 import { type Validity, validityOf } from "../../arrow/bitmaps.js";
 import { asBytes, type BatchClass, type Chunk } from "../../arrow/chunk.js";
-import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
+import { bitmapBytes, setBit } from "../../bitmaps.js";
 import { LimitError, ValidationError } from "../../errors.js";
 import type { Aggregate, AggregateName } from "../aggregates.js";
 import { isKeyType } from "../keys/key-types.js";

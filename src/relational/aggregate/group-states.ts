@@ -9,8 +9,9 @@ import { gather } from "../../arrow/gather.js";
 import { countsUp, type OutputColumn, plainColumn } from "../../arrow/materialise.js";
 import { checkSameType } from "../../arrow/same-types.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
-import type { GroupTask } from "../../engine/group-tasks.js";
-import type { RowOperations } from "../../engine/row-operations.js";
+import { aggregate } from "../../host/aggregate.js";
+import type { GroupTask } from "../../host/group-tasks.js";
+import type { HostPool } from "../../host/pool.js";
 import type { NamedAggregate } from "../aggregates.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
 import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
@@ -29,9 +30,6 @@ import {
   sumsFrom,
   sumTask,
 } from "./states.js";
-
-/** Runs tasks: `runTasks` of an engine's row operations. */
-export type TaskRunner = RowOperations["runTasks"];
 
 /** States that need counts. */
 const COUNTED: readonly StateName[] = ["counts", "moments", "least", "greatest"];
@@ -87,7 +85,7 @@ export class GroupStates {
   /**
    * The states of one table.
    * @param pause called between columns; may throw to stop
-   * @param runTasks the engine's
+   * @param host whose threads count and add up
    */
   static async of(
     { keys, columns }: GroupedSource,
@@ -95,11 +93,11 @@ export class GroupStates {
     aggregates: readonly NamedAggregate[],
     group: Grouper,
     pause: () => Promise<void>,
-    runTasks: TaskRunner,
+    host: HostPool,
   ): Promise<GroupStates> {
     const groups = grouped.firsts.length;
     const made = new Map<string, ColumnKind & { states: ColumnStates }>();
-    const counted = await countAndAddUp(columns, grouped, aggregates, pause, runTasks);
+    const counted = await countAndAddUp(columns, grouped, aggregates, pause, host);
     for (const [name, column] of columns) {
       const { values, states } = counted.columns.get(name) as CountedColumn;
       const state = async <K extends StateName>(kind: K): Promise<States[K]> => {
@@ -226,7 +224,7 @@ async function countAndAddUp(
   { groupOf, firsts, counts: known }: GroupedRows,
   aggregates: readonly NamedAggregate[],
   pause: () => Promise<void>,
-  runTasks: TaskRunner,
+  host: HostPool,
 ): Promise<{ readonly rowCounts: Float64Array; readonly columns: ReadonlyMap<string, CountedColumn> }> {
   const groups = firsts.length;
   const tasks: GroupTask[] = known ? [] : [countTask(groupOf, groups)];
@@ -262,7 +260,7 @@ async function countAndAddUp(
     }
     await pause();
   }
-  const done = tasks.length > 0 ? await runTasks(tasks, pause) : [];
+  const done = tasks.length > 0 ? await aggregate(host, tasks, pause) : [];
   const rowCounts = known ? Float64Array.from(known) : done[0][0].subarray(0, groups);
   // extremes ask for counts
   for (const values of withoutNulls) values.counts = rowCounts;

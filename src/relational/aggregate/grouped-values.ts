@@ -7,9 +7,9 @@ import { lookUpValidity } from "../../arrow/bitmaps.js";
 import { type Chunk, codesOf } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { contiguous } from "../../arrow/contiguous.js";
-import { bitmapBytes, isSet } from "../../engine/bitmaps.js";
-import { type GroupTask, runTask } from "../../engine/group-tasks.js";
+import { bitmapBytes, isSet } from "../../bitmaps.js";
 import type { KeyColumn } from "../../engine/rows.js";
+import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
 
 export class GroupedValues {

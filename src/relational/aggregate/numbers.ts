@@ -1,8 +1,8 @@
 /** Values of columns in the forms that the loops of aggregates take: integers as words, floats, numbers, ordered values. */
 import { type DataType, type DecimalType, Type } from "@uwdata/flechette";
 import { valueType } from "../../arrow/arrow-types.js";
-import type { Ordered } from "../../engine/extremes.js";
 import type { KeyColumn } from "../../engine/rows.js";
+import type { Ordered } from "../../host/extremes.js";
 import type { GroupedValues } from "./grouped-values.js";
 import type { Integers } from "./sums.js";
 

@@ -3,16 +3,16 @@
  * merged, which takes no value twice: so batches are added up to what their table would have given. Several aggregates of
  * a column share its states: a sum and a mean add it up once.
  *
- * Engines count and add up (engine/group-tasks.ts) and find different values; the rest is done on the calling thread, over the group
+ * Engines count and add up (host/group-tasks.ts) and find different values; the rest is done on the calling thread, over the group
  * numbers of the rows.
  */
 import { Type } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { gather } from "../../arrow/gather.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
-import type { Sign } from "../../engine/extremes.js";
-import { type GroupTask, runTask } from "../../engine/group-tasks.js";
 import type { RowKeys } from "../../engine/rows.js";
+import type { Sign } from "../../host/extremes.js";
+import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import { nonEmpty } from "./chunks.js";
 import type { GroupedRows } from "./group-rows.js";
 import { GroupedValues } from "./grouped-values.js";

@@ -1,9 +1,9 @@
 /**
- * Sums by group: of integers exactly at any width, of floats compensated. Engines add values up (engine/group-tasks.ts), in one pass for
+ * Sums by group: of integers exactly at any width, of floats compensated. Engines add values up (host/group-tasks.ts), in one pass for
  * each 32-bit word of them; sums of several tables are merged here. Rows whose value is null have the number of an extra group behind
  * the last one, so that no loop looks at validity.
  */
-import { addWords, type GroupTask, mergeFloats, runTask } from "../../engine/group-tasks.js";
+import { addWords, type GroupTask, mergeFloats, runTask } from "../../host/group-tasks.js";
 
 const WORD = 2 ** 32;
 

@@ -5,7 +5,7 @@ import { validityOf } from "../../arrow/bitmaps.js";
 import { as32, asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { largestOffset } from "../../arrow/gather.js";
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import type { DeviceColumn, DeviceValues, Words } from "../../engine/device-columns.js";
 import type { Engine } from "../../engine/engine.js";
 import { ValidationError } from "../../errors.js";

@@ -70,11 +70,8 @@ export class Grouping {
     grouped: GroupedRows,
     aggregates: readonly NamedAggregate[],
   ): Promise<GroupStates> {
-    const rows = await device.engine.rows();
-    const grouper = this.#grouper(device);
-    return GroupStates.of(source, grouped, aggregates, grouper, this.call.pause, (tasks, pause) =>
-      rows.runTasks(tasks, pause),
-    );
+    const host = await device.host();
+    return GroupStates.of(source, grouped, aggregates, this.#grouper(device), this.call.pause, host);
   }
 
   /** The groups of several tables. */

@@ -5,8 +5,8 @@
  */
 import type { Table } from "@uwdata/flechette";
 import { materialise } from "../../arrow/materialise.js";
+import { bitmapBytes, setBit } from "../../bitmaps.js";
 import type { Device } from "../../device.js";
-import { bitmapBytes, setBit } from "../../engine/bitmaps.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";
@@ -69,9 +69,9 @@ export async function* segmentTables(
   maxBytes: number,
 ): AsyncGenerator<Table> {
   const device = call.options.device ?? (await call.begin());
-  const gatherer = await call.gatherOn(device);
+  const host = await device.host();
   for (const piece of cutByBytes(outputs, segment, maxBytes)) {
-    const table = await materialise(outputs, [piece], call.pause, gatherer);
+    const table = await materialise(outputs, [piece], call.pause, host);
     call.endStage("materialise");
     yield table;
   }

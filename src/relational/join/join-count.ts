@@ -4,7 +4,7 @@
  */
 
 import { appendBits } from "../../arrow/bitmaps.js";
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import { type JoinKind, segmentsOf } from "../../engine/join-kinds.js";
 import { NO_GROUP } from "../../engine/row-groups.js";
 import type { KeyColumn, RowKeys } from "../../engine/rows.js";

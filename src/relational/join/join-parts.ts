@@ -2,7 +2,7 @@
  * Joins of which one side comes in parts: each is joined with the whole other side. Rows of the whole side that match nothing are known
  * at the end; so are all rows of semi and anti joins of it.
  */
-import { countSet } from "../../engine/bitmaps.js";
+import { countSet } from "../../bitmaps.js";
 import { type JoinKind, rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";
 
 /** What each part of a side adds to a kind of join; null: nothing. */

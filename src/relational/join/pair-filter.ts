@@ -1,9 +1,10 @@
 /** A condition on pairs of rows besides equal keys: what users write, and the pairs for which it holds. */
 
-import { type GatherRunner, materialise, type OutputColumn } from "../../arrow/materialise.js";
-import { bitmapBytes, countSet, isSet, setBit } from "../../engine/bitmaps.js";
+import { materialise, type OutputColumn } from "../../arrow/materialise.js";
+import { bitmapBytes, countSet, isSet, setBit } from "../../bitmaps.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { ValidationError } from "../../errors.js";
+import type { HostPool } from "../../host/pool.js";
 import { check, checkOptions, describe } from "../../options.js";
 import { checkNames } from "../relational-call.js";
 
@@ -49,7 +50,7 @@ export async function filterPairs(
   { left, right }: Pick<RowPairs, "left" | "right">,
   { columns, test }: ReadFilter,
   pause: () => Promise<void>,
-  gatherer: GatherRunner,
+  host: HostPool,
 ): Promise<Pick<RowPairs, "left" | "right">> {
   const kept = new Uint8Array(bitmapBytes(left.length));
   // members of its own, whatever their names: to assign to __proto__ would make none
@@ -57,7 +58,7 @@ export async function filterPairs(
   for (let from = 0; from < left.length; from += PAIRS_AT_ONCE) {
     const to = Math.min(left.length, from + PAIRS_AT_ONCE);
     const segment = { rows: to - from, left: left.subarray(from, to), right: right.subarray(from, to) };
-    const table = await materialise(columns, [segment], pause, gatherer, PAIRS_AT_ONCE);
+    const table = await materialise(columns, [segment], pause, host, PAIRS_AT_ONCE);
     const batches = table.children.map(({ data: [only] }) => only);
     for (let i = 0; i < to - from; i++) {
       for (let c = 0; c < batches.length; c++) pair[columns[c].field.name] = batches[c].at(i);

@@ -78,7 +78,7 @@ export async function filteredPairs(
   if (filter === null) return pairs;
   try {
     const all = { left: addTo(pairs.left, firstLeft), right: pairs.right };
-    const kept = await filterPairs(all, filter, call.pause, await call.gatherOn(device));
+    const kept = await filterPairs(all, filter, call.pause, await device.host());
     return { left: addTo(kept.left, -firstLeft), right: kept.right };
   } finally {
     pairs.release?.();

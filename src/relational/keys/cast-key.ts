@@ -17,7 +17,7 @@ import {
 import { contiguous, emptyChunk } from "../../arrow/contiguous.js";
 import { gather } from "../../arrow/gather.js";
 import { nullsLike } from "../../arrow/null-chunk.js";
-import { isSet } from "../../engine/bitmaps.js";
+import { isSet } from "../../bitmaps.js";
 import { ValidationError } from "../../errors.js";
 import { encodeBytes } from "./encode-bytes.js";
 import { float16ToNumber } from "./encode-floats.js";

@@ -7,7 +7,7 @@ import { type DataType, Type } from "@uwdata/flechette";
 import { typeName } from "../../arrow/arrow-types.js";
 import type { Validity } from "../../arrow/bitmaps.js";
 import { as16, as32, type Chunk } from "../../arrow/chunk.js";
-import { isSet } from "../../engine/bitmaps.js";
+import { isSet } from "../../bitmaps.js";
 import { ValidationError } from "../../errors.js";
 
 /** The sign of a value, in its upper word. */

@@ -7,7 +7,7 @@ import { lookUpValidity, type Validity } from "../../arrow/bitmaps.js";
 import { type Chunk, codesOf, type DictionaryChunk } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { contiguous } from "../../arrow/contiguous.js";
-import { bitmapBytes } from "../../engine/bitmaps.js";
+import { bitmapBytes } from "../../bitmaps.js";
 import { CodedBytes } from "../../engine/coded-bytes.js";
 import type { KeyColumn, RowKeys, WordColumn } from "../../engine/rows.js";
 import { encodeBytes } from "./encode-bytes.js";

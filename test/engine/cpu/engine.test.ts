@@ -4,6 +4,7 @@ import { type CpuEngine, type CpuEngineOptions, openCpuEngine } from "../../../s
 import { EMPTY } from "../../../src/engine/layout.js";
 import { asBits } from "../../../src/engine/scalars.js";
 import { DeviceLostError, LimitError, ValidationError } from "../../../src/errors.js";
+import { gather } from "../../../src/host/gather.js";
 import { checkTable } from "../../helpers/check-table.js";
 import { type AnyTable, expectSame } from "./drive.js";
 
@@ -267,7 +268,7 @@ describe("destroy", () => {
       () => newTable(engine),
       async () => (await engine.rows()).join(noRows, noRows, { nullsEqual: false }),
       async () => (await engine.rows()).group(noRows, { nullsEqual: false }),
-      async () => (await engine.rows()).gather([], async () => {}),
+      () => gather(engine.host, [], async () => {}),
     ];
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({ code: "DEVICE_LOST", reason: "destroyed" });

@@ -1,6 +1,6 @@
 /** Memory of the cpu engine: who may still hold what was freed hears of all of it. */
 import { expect, it } from "vitest";
-import { Memory } from "../../../src/engine/cpu/memory/memory.js";
+import { Memory } from "../../../src/host/memory.js";
 
 const MIB = 2 ** 20;
 

@@ -1,6 +1,7 @@
 /** Devices that warpmap opens itself: what is refused and why, several at once, many calls at once, results on the device. */
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/engine.js";
+import { gather } from "../../../src/host/gather.js";
 import {
   BackendUnavailableError,
   type DeviceArray,
@@ -77,7 +78,7 @@ describe("openDevice", () => {
       map.rehash(10),
       rows.join(noRows, noRows, { nullsEqual: false }),
       rows.group(noRows, { nullsEqual: false }),
-      rows.gather([], async () => {}),
+      device.host().then((host) => gather(host, [], async () => {})),
     ];
     await Promise.all(later.map((call) => rejection(call, DeviceLostError)));
     map.destroy();

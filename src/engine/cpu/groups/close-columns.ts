@@ -3,7 +3,7 @@
  * values has a place below the size of its column, and the places of several columns make one number: place × size of the next + next
  * place. So rows with several keys become rows of one word, which an array can be indexed by (one-table.ts).
  */
-import { isSet } from "../../bitmaps.js";
+import { isSet } from "../../../bitmaps.js";
 import type { KeyColumn, RowKeys, WordColumn } from "../../rows.js";
 import type { RowRun } from "../rows/row-run.js";
 import { type KeyRange, keyRange } from "./key-tables.js";

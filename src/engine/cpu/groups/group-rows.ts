@@ -5,7 +5,7 @@
  * Threads share sorting and finding; numbering and listing are the calling thread's. The results are device arrays over the
  * engine's memory. When the call does not succeed, all its memory is given back.
  */
-import { bitmapBytes, countSet } from "../../bitmaps.js";
+import { bitmapBytes, countSet } from "../../../bitmaps.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { PlanLog } from "../../plan-log.js";
 import { type GroupCall, RowGroups } from "../../row-groups.js";

@@ -5,9 +5,10 @@
  * Everything goes through the rows in order, and a leader comes before its followers: numbers are in the order in which
  * groups are first seen, and the rows of a group ascend.
  */
-import { isSet } from "../../bitmaps.js";
+
+import { isSet } from "../../../bitmaps.js";
+import type { RowMemory } from "../../../host/row-memory.js";
 import { NO_GROUP } from "../../row-groups.js";
-import type { RowMemory } from "../rows/row-memory.js";
 
 /**
  * Numbers the groups of rows `from` to `to`, after those of the rows before.

@@ -3,8 +3,8 @@
  * word that lie close together. Larger sides are sorted by partition (partitions.ts).
  */
 
+import { Scratch } from "../../../host/row-memory.js";
 import { longestDenseRange } from "../../dense-keys.js";
-import { Scratch } from "../rows/row-memory.js";
 import { ALL_BITS, type RowRun } from "../rows/row-run.js";
 import type { Layout } from "./key-layout.js";
 import {

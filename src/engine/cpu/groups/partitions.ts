@@ -7,9 +7,9 @@
  * each word of `follows` has one writer.
  */
 
-import { Scratch } from "../rows/row-memory.js";
+import { Scratch } from "../../../host/row-memory.js";
+import type { Work } from "../../../host/work.js";
 import type { RowRun } from "../rows/row-run.js";
-import type { Work } from "../rows/work.js";
 import type { Layout } from "./key-layout.js";
 import { ExactTable, type KeyTable, RowTable, Slots, type TableKeys } from "./key-tables.js";
 import { type KeySide, packKeys, type RowHashing } from "./row-keys.js";

@@ -3,12 +3,13 @@
  * that can match nothing are marked: those with a null when nulls are not equal, and those with a string that the build
  * side cannot have.
  */
-import { isSet } from "../../bitmaps.js";
+
+import { isSet } from "../../../bitmaps.js";
+import type { RowMemory, Scratch } from "../../../host/row-memory.js";
 import { murmur3 } from "../../hash.js";
 import type { Keying } from "../../hash-seed.js";
 import { foldStrings, foldWords } from "../../row-hash.js";
 import type { ByteColumn, RowKeys, WordColumn } from "../../rows.js";
-import type { RowMemory, Scratch } from "../rows/row-memory.js";
 import type { Layout, Place } from "./key-layout.js";
 import { type PackedDictionary, packCoded, packDictionary, packStrings, writeRanges } from "./strings.js";
 

@@ -4,7 +4,7 @@
  * slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads take slices
  * independently. Rows to skip are left out.
  */
-import { silently, type Work } from "../rows/work.js";
+import { silently, type Work } from "../../../host/work.js";
 import { hashKeys, mixedWord, type PackedKeys } from "./row-keys.js";
 
 /** Keys of a side, sorted by partition in each slice. */

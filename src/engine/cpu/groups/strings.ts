@@ -5,7 +5,7 @@
  *
  * Rows are numbered from the first of a range: row i is row `first + i` of the column.
  */
-import { isSet } from "../../bitmaps.js";
+import { isSet } from "../../../bitmaps.js";
 import { CodedBytes } from "../../coded-bytes.js";
 import type { ByteColumn, KeyColumn } from "../../rows.js";
 import type { Place } from "./key-layout.js";

@@ -8,7 +8,9 @@
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
-import { bitmapBytes } from "../../bitmaps.js";
+
+import { bitmapBytes } from "../../../bitmaps.js";
+import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { CodedBytes } from "../../coded-bytes.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { JoinCall } from "../../row-operations.js";
@@ -22,7 +24,6 @@ import { type KeySide, keySide, packKeys } from "../groups/row-keys.js";
 import { codedColumn } from "../groups/strings.js";
 import { Pace } from "../rows/pace.js";
 import type { RowJob } from "../rows/row-jobs.js";
-import { type RowMemory, Scratch } from "../rows/row-memory.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";

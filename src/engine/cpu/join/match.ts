@@ -5,10 +5,10 @@
  * was found is put back into the order of the rows. Every word has one writer, and no thread writes near another.
  */
 
+import { silently, type Work } from "../../../host/work.js";
 import { AT_ONCE, eachPartition, PartitionTables, recordKeys, recordRanges } from "../groups/partitions.js";
 import type { RowHashing } from "../groups/row-keys.js";
 import type { SortedKeys } from "../groups/sort.js";
-import { silently, type Work } from "../rows/work.js";
 
 /** Build and look up every partition; a piece is some neighbouring partitions. */
 export interface MatchJob {

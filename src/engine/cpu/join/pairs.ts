@@ -7,13 +7,13 @@
  * pairs come in the order of the probe rows, and those of one row in the order of the build rows.
  */
 
+import { isSet } from "../../../bitmaps.js";
 import { LimitError } from "../../../errors.js";
-import { isSet } from "../../bitmaps.js";
+import type { RowMemory } from "../../../host/row-memory.js";
+import { silently, type Work } from "../../../host/work.js";
 import { MAX_PAIRS } from "../../rows.js";
 import { groupShared, type SharedGroups } from "../groups/members.js";
-import type { RowMemory } from "../rows/row-memory.js";
 import type { RowRun } from "../rows/row-run.js";
-import { silently, type Work } from "../rows/work.js";
 
 /**
  * What building and probing found. Of build rows with the same key one, the leader, stands for all. Row numbers are one

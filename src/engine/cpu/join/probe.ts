@@ -1,10 +1,10 @@
 /** Looking rows up, slice by slice, where no sorting is needed: in a table that fits the cache, or code by code. */
 
-import { isSet } from "../../bitmaps.js";
+import { isSet } from "../../../bitmaps.js";
+import { silently, type Work } from "../../../host/work.js";
 import { unsorted } from "../groups/key-tables.js";
 import { openTable, type TableData } from "../groups/one-table.js";
 import { hashKeys, type PackedKeys } from "../groups/row-keys.js";
-import { silently, type Work } from "../rows/work.js";
 
 /** Look some neighbouring rows up in a table; a piece is a slice. */
 export interface ProbeJob {

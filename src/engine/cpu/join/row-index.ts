@@ -2,6 +2,8 @@
  * Rows in a table that stays, for batches of others to be joined with. However many there are, they get one table: sorting by
  * partition would build it anew for every batch. The table and the lists of its groups are in memory that all threads reach.
  */
+
+import type { RowMemory } from "../../../host/row-memory.js";
 import type { JoinCall, RowIndex } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { phaseClock } from "../groups/group-rows.js";
@@ -10,7 +12,6 @@ import { groupShared } from "../groups/members.js";
 import { buildTable } from "../groups/one-table.js";
 import { keySide } from "../groups/row-keys.js";
 import { Pace } from "../rows/pace.js";
-import type { RowMemory } from "../rows/row-memory.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";

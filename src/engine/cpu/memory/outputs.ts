@@ -1,4 +1,6 @@
 /** The result columns of one operation, on the host, on the device, or in arrays of the caller. */
+
+import { newBuffer } from "../../../host/memory.js";
 import type { DeviceArray } from "../../device-array.js";
 import { type ElementType, elementsOf, scalarsOf } from "../../element-types.js";
 import type { ColumnOutput, ColumnTarget, Destination, Missing, Output } from "../../engine.js";
@@ -16,7 +18,6 @@ import {
 } from "../../scalars.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import type { Columns } from "../table/sequential.js";
-import { newBuffer } from "./memory.js";
 
 /** One result column: what the caller gets, and the array to write to. */
 export interface OutputColumn<T extends ScalarType> {

@@ -3,6 +3,7 @@
  * it is shared.
  */
 import { DeviceLostError, ValidationError } from "../../../errors.js";
+import type { Allocation, Memory } from "../../../host/memory.js";
 import { type ArrayStorage, DeviceArray } from "../../device-array.js";
 import { columnsOf, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { ColumnInput, Engine, Input } from "../../engine.js";
@@ -18,7 +19,6 @@ import {
   scalarBytes,
 } from "../../scalars.js";
 import type { Batch, Columns } from "../table/sequential.js";
-import type { Allocation, Memory } from "./memory.js";
 
 /** What is under a device array of the cpu engine. */
 export class HostStorage<T extends ScalarType> implements ArrayStorage<T> {

@@ -1,8 +1,6 @@
 /** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
 import type { DeviceArray } from "../../device-array.js";
 import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-columns.js";
-import type { GatherTask } from "../../gather-buffers.js";
-import type { GroupTask } from "../../group-tasks.js";
 import type { JoinKind } from "../../join-kinds.js";
 import type { Keep } from "../../keep.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
@@ -14,8 +12,6 @@ import { joinRows } from "../join/join-rows.js";
 import { indexRows } from "../join/row-index.js";
 import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
 import { distinctRows, maskRows } from "./distinct-rows.js";
-import { gatherOnThreads } from "./gather-tasks.js";
-import { runGroupTasks } from "./group-threads.js";
 import { rowThreads } from "./row-threads.js";
 
 export class CpuRows implements RowOperations {
@@ -50,7 +46,7 @@ export class CpuRows implements RowOperations {
     call: Pick<JoinCall, "signal">,
   ): Promise<DeviceColumn[]> {
     this.#engine.guard();
-    return gatherColumns(this.#engine, this, columns, rows, mayLack, call);
+    return gatherColumns(this.#engine, columns, rows, mayLack, call);
   }
 
   async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
@@ -66,25 +62,5 @@ export class CpuRows implements RowOperations {
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {
     this.#engine.guard();
     return groupRows(this.#engine, keys, call);
-  }
-
-  async gather(
-    tasks: readonly GatherTask[],
-    pause: () => Promise<void>,
-  ): Promise<readonly (readonly ArrayBuffer[])[]> {
-    this.#engine.guard();
-    const made = await gatherOnThreads(tasks, rowThreads(this.#engine), pause);
-    this.#engine.guard();
-    return made;
-  }
-
-  async runTasks(
-    tasks: readonly GroupTask[],
-    pause: () => Promise<void>,
-  ): Promise<readonly (readonly Float64Array[])[]> {
-    this.#engine.guard();
-    const made = await runGroupTasks(tasks, rowThreads(this.#engine), pause);
-    this.#engine.guard();
-    return made;
   }
 }

@@ -2,7 +2,11 @@
  * Joins and gathering of columns on the cpu engine's device, whose memory is the host's: the same operations as for host columns, and
  * their results in device arrays.
  */
-import { bitmapBytes } from "../../bitmaps.js";
+
+import { bitmapBytes } from "../../../bitmaps.js";
+import { gather } from "../../../host/gather.js";
+import type { GatherSource, GatherTask } from "../../../host/gather-buffers.js";
+import { nextTask } from "../../../host/next-task.js";
 import {
   type DeviceColumn,
   type DeviceKeys,
@@ -12,9 +16,7 @@ import {
   NO_ROW,
   type Words,
 } from "../../device-columns.js";
-import type { GatherSource, GatherTask } from "../../gather-buffers.js";
 import { type JoinKind, type Sides, segmentsOf } from "../../join-kinds.js";
-import { nextTask } from "../../next-task.js";
 import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
@@ -99,7 +101,6 @@ async function matchesOf(
 /** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
   engine: CpuEngine,
-  operations: RowOperations,
   columns: readonly DeviceColumn[],
   rows: Words,
   mayLack: boolean,
@@ -111,7 +112,7 @@ export async function gatherColumns(
   const present = lacking ? numbers.map((row) => (row === NO_ROW ? 0 : row)) : numbers;
   const plans = columns.map((column) => tasksOf(column, present));
   const tasks = plans.flatMap(({ values, validity }) => [...values, ...validity]);
-  const made = await operations.gather(tasks, pauses(signal));
+  const made = await gather(engine.host, tasks, pauses(signal));
   const gathered: DeviceColumn[] = [];
   try {
     let next = 0;

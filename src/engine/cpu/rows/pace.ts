@@ -1,9 +1,7 @@
 /** The pace of an operation on rows: lets other work run in between, looks at the signal, and reports rows done. */
-import { nextTask } from "../../next-task.js";
+import { nextTask } from "../../../host/next-task.js";
+import { TURN_MS } from "../../../host/work.js";
 import type { JoinCall } from "../../row-operations.js";
-
-/** The event loop gets a turn after a piece of work that ends this long after the last turn: half a frame of a display. */
-export const TURN_MS = 8;
 
 export class Pace {
   readonly #call: Pick<JoinCall, "signal" | "onProgress">;

@@ -4,6 +4,7 @@
  * never shows in a result.
  */
 
+import type { Work } from "../../../host/work.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
 import { openSort, type SortJob } from "../groups/sort.js";
 import { type MatchJob, openMatch, openPlace, type PlaceJob } from "../join/match.js";
@@ -19,9 +20,6 @@ import {
   type RegistersAddJob,
   type SortKeysJob,
 } from "../sketches/sketch-jobs.js";
-import { type GatherJob, openGather } from "./gather-job.js";
-import { type GroupJob, openGroupJob } from "./group-job.js";
-import type { Work } from "./work.js";
 
 export type RowJob =
   | SortJob
@@ -32,8 +30,6 @@ export type RowJob =
   | ExpandJob
   | CountJob
   | PairsJob
-  | GatherJob
-  | GroupJob
   | SortKeysJob
   | FilterAddJob
   | FilterContainsJob
@@ -58,10 +54,6 @@ export function openRowJob(job: RowJob): Work {
       return openCount(job);
     case "pairs":
       return openPairs(job);
-    case "gather":
-      return openGather(job);
-    case "group":
-      return openGroupJob(job);
     case "sort keys":
       return openSortKeys(job);
     case "filter add":

@@ -2,13 +2,14 @@
  * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. Keys are packed chunk by chunk
  * by the calling thread; threads share the slices of a chunk.
  */
+
+import { type RowMemory, Scratch } from "../../../host/row-memory.js";
+import type { WorkResult } from "../../../host/work.js";
 import { keyingOf } from "../../hash-seed.js";
 import type { RowHashing } from "../groups/row-keys.js";
 import type { Pace } from "./pace.js";
 import type { RowJob } from "./row-jobs.js";
-import { type RowMemory, Scratch } from "./row-memory.js";
 import type { RowThreads } from "./row-threads.js";
-import type { RowResult } from "./work.js";
 
 /** Hashes are and-ed with it where tests do not force collisions. */
 export const ALL_BITS = 0xffffffff;
@@ -38,7 +39,7 @@ export class RowRun {
   }
 
   /** Works through a job with as many threads as so many rows are worth. */
-  share(job: RowJob, rows: number, first?: () => void): Promise<RowResult[]> {
+  share(job: RowJob, rows: number, first?: () => void): Promise<WorkResult[]> {
     return this.threads.run(job, this.helpers(rows), this.pace.pause, first);
   }
 

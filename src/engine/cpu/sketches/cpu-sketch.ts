@@ -3,18 +3,18 @@
  * calling thread does the same jobs alone.
  */
 import { ValidationError } from "../../../errors.js";
+import type { Allocation } from "../../../host/memory.js";
+import { nextTask } from "../../../host/next-task.js";
+import { type RowMemory, Scratch } from "../../../host/row-memory.js";
+import type { WorkResult } from "../../../host/work.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
-import { nextTask } from "../../next-task.js";
 import type { BasicType } from "../../scalars.js";
 import { type KeyColumn, keyColumn } from "../../sketch-format.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { CpuEngine } from "../cpu-engine.js";
-import type { Allocation } from "../memory/memory.js";
 import { Inputs } from "../memory/storage.js";
 import type { RowJob } from "../rows/row-jobs.js";
-import { type RowMemory, Scratch } from "../rows/row-memory.js";
 import { rowThreads } from "../rows/row-threads.js";
-import type { RowResult } from "../rows/work.js";
 import { inChunks, note } from "../table/chunks.js";
 
 /** A chunk of keys in memory that the threads reach which work on it. */
@@ -27,7 +27,7 @@ export interface KeyChunk {
   readonly memory: RowMemory;
   /** Memory for what passes from one job of the chunk to the next. */
   readonly scratch: Scratch;
-  run(job: RowJob): Promise<RowResult[]>;
+  run(job: RowJob): Promise<WorkResult[]>;
 }
 
 const NO_MASK = new Uint8Array(0);

@@ -2,9 +2,10 @@
  * Jobs of sketches that threads share. Bits and registers do not depend on the order of the keys, so only two writers of one word have to
  * be kept apart: each range of a filter's blocks has one owner, and each thread raises registers of its own, which the caller merges.
  */
+
+import type { Made, Work } from "../../../host/work.js";
+import { silently } from "../../../host/work.js";
 import { BLOCK_WORDS, hashKeys, type KeyColumn, rankOf } from "../../sketch-format.js";
-import type { Made, Work } from "../rows/work.js";
-import { silently } from "../rows/work.js";
 
 /** Keys that are hashed at once: their hashes stay in the L1 cache. */
 const HASHED = 1024;

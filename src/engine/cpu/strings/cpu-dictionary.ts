@@ -4,6 +4,8 @@
  * one string, also after an error.
  */
 import { LimitError } from "../../../errors.js";
+import type { Allocation } from "../../../host/memory.js";
+import { TURN_MS } from "../../../host/work.js";
 import type { DeviceArray } from "../../device-array.js";
 import {
   type Dictionary,
@@ -17,9 +19,8 @@ import { readRecords } from "../../records.js";
 import type { Utf8Column } from "../../utf8-column.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { KeyTree } from "../groups/key-tree.js";
-import type { Allocation } from "../memory/memory.js";
 import { Inputs } from "../memory/storage.js";
-import { Pace, TURN_MS } from "../rows/pace.js";
+import { Pace } from "../rows/pace.js";
 import { inChunks } from "../table/chunks.js";
 import {
   addRecord,

@@ -2,12 +2,13 @@
  * The threads that look strings up. A batch goes chunk by chunk through shared memory, where all threads take pieces of it; what is new
  * among it the calling thread puts in afterwards, in input order, so results do not depend on threads.
  */
+import type { Allocation } from "../../../host/memory.js";
+import type { TaskKind } from "../../../host/pool.js";
+import { takingTurns } from "../../../host/turns.js";
 import type { CpuEngine } from "../cpu-engine.js";
-import type { Allocation } from "../memory/memory.js";
-import { WorkerPool } from "../threads/pool.js";
+import { TABLE_JOBS } from "../table/table-jobs.js";
 import { runStringJob, type StringJob, type StringResult } from "./string-job.js";
 import type { Strings, StringTable } from "./string-table.js";
-import workerSource from "./string-worker.ts?worker-source";
 
 /** Bytes of a chunk's strings at most: some milliseconds of a thread's time. */
 const MOST_BYTES = 2 ** 24;
@@ -20,22 +21,26 @@ export interface LookedUp {
   readonly chunk: Strings;
 }
 
+const STRING_JOBS: TaskKind<StringJob, StringResult> = {
+  name: "strings",
+  script: () => import("./string-worker.ts?worker-source"),
+  companion: TABLE_JOBS,
+};
+
 export class StringThreads {
   readonly #engine: CpuEngine;
-  readonly #pool: WorkerPool<StringJob, StringResult> | null = null;
+  /** One call at a time uses the columns. */
+  readonly #inTurn = takingTurns();
   readonly #columns = new Map<string, Allocation>();
 
   constructor(engine: CpuEngine) {
     this.#engine = engine;
-    if (engine.sharing.threads === 1 || !engine.buffers.shared) return;
-    this.#pool = new WorkerPool(engine.sharing.threads, { source: workerSource, run: runStringJob });
-    engine.addUser(this.#pool);
   }
 
   /** Where the chunk ends that begins at `from` and is worth several threads; `from` itself where none is. */
   chunkEnd({ offsets }: Strings, from: number, length: number): number {
     const { chunk, lookUpFrom } = this.#engine.tuning;
-    if (this.#pool === null || this.#pool.threads === 1) return from;
+    if (this.#engine.host.threads === 1) return from;
     let end = Math.min(length, from + chunk);
     while (end - from >= lookUpFrom && offsets[end] - offsets[from] > MOST_BYTES) {
       end = from + Math.floor((end - from) / 2);
@@ -52,8 +57,7 @@ export class StringThreads {
     to: number,
     use: (lookedUp: LookedUp) => Promise<R>,
   ): Promise<R> {
-    const pool = this.#pool as WorkerPool<StringJob, StringResult>;
-    return pool.exclusive(async () => {
+    return this.#inTurn(async () => {
       const length = to - from;
       const hashes = new Uint32Array(this.#column("hashes", 4 * length), 0, length);
       const { share, grain } = this.#engine.tuning;
@@ -65,7 +69,10 @@ export class StringThreads {
         hashes,
         numbers: numbers.subarray(from, to),
       };
-      const results = await pool.run(job, Math.ceil(length / share) - 1);
+      const helpers = Math.ceil(length / share) - 1;
+      const results = await this.#engine.host.share(STRING_JOBS, job, helpers, (next) =>
+        runStringJob(job, next),
+      );
       const { buffer, length: chunkBytes } = job.strings.bytes;
       const chunk = { ...job.strings, view: new DataView(buffer, 0, chunkBytes) };
       return use({ absent: results.reduce((sum, { absent }) => sum + absent, 0), hashes, chunk });

@@ -1,5 +1,5 @@
-/** The program of the workers that look strings up. */
-import { serve } from "../threads/worker-loop.js";
+/** What workers do with strings. */
+import { provide } from "../../../host/provide.js";
 import { runStringJob } from "./string-job.js";
 
-serve(runStringJob);
+provide("strings", runStringJob);

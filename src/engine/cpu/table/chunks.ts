@@ -2,8 +2,9 @@
  * Long batches in chunks: between two of them timers and events run, a signal can stop the call, and progress
  * is told.
  */
+
+import { nextTask } from "../../../host/next-task.js";
 import type { CallOptions } from "../../engine.js";
-import { nextTask } from "../../next-task.js";
 import type { Plan } from "../../plan.js";
 import type { PlanLog } from "../../plan-log.js";
 import { BLOCK } from "./blocks.js";

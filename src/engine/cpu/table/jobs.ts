@@ -6,7 +6,7 @@
  * A job that takes long ends early, so that the event loop gets its turn whatever the keys: the first thread to see it leaves no
  * piece to take. Pieces of a look-up that were taken are finished. Elements of a change that were taken but not done are deferred.
  */
-import { endJob, isEnded } from "../threads/protocol.js";
+import { endJob, isEnded } from "../../../host/protocol.js";
 import {
   allocateBlock,
   type Block,

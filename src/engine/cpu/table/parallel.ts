@@ -29,8 +29,9 @@
  * side slot has one writer.
  */
 
+import type { HostPool } from "../../../host/pool.js";
+import { takingTurns } from "../../../host/turns.js";
 import { SharedScratch } from "../memory/shared-scratch.js";
-import { WorkerPool } from "../threads/pool.js";
 import type { Tuning } from "../tuning.js";
 import { allocateBlock, BLOCK, type Block, type TableMemory, touchHomes, type Workspace } from "./blocks.js";
 import type { Rest, SharedChunk } from "./chunks.js";
@@ -39,7 +40,7 @@ import { runLength } from "./pace.js";
 import { eraseRun, type FindColumns, type InsertColumns, insertRun, type Territory } from "./probes.js";
 import type { Chunk } from "./sequential.js";
 import type { Sharing } from "./sharing.js";
-import workerSource from "./table-worker.ts?worker-source";
+import { TABLE_JOBS } from "./table-jobs.js";
 
 /** Inserts that come here reject nothing. */
 const NO_BYTES = new Uint8Array(0);
@@ -51,26 +52,31 @@ type Change = (block: Block, from: number, to: number) => number;
 
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
-  /** Threads beside the calling one. */
-  readonly pool: WorkerPool<Job, JobResult>;
+  readonly #host: HostPool;
+  readonly #workspace: Workspace;
+  /** One call at a time uses the scratch memory. */
+  readonly #inTurn = takingTurns();
   readonly #sharing: Sharing;
   readonly #tuning: Tuning;
   readonly #scratch: SharedScratch;
 
   /** @param workspace the calling thread's. */
-  constructor(threads: number, sharing: Sharing, workspace: Workspace) {
-    this.pool = new WorkerPool(threads, {
-      source: workerSource,
-      run: (job, next) => runJob(job, next, workspace),
-    });
+  constructor(host: HostPool, sharing: Sharing, workspace: Workspace) {
+    this.#host = host;
+    this.#workspace = workspace;
     this.#sharing = sharing;
     this.#tuning = sharing.tuning;
     this.#scratch = new SharedScratch(sharing.tuning);
   }
 
+  /** As HostPool. */
+  warmUp(workers?: number): Promise<void> {
+    return this.#host.warmUp([TABLE_JOBS], workers);
+  }
+
   /** Looks a chunk up. */
   find(table: TableMemory, maxProbe: number, chunk: Chunk, columns: FindColumns): Promise<SharedChunk> {
-    return this.pool.exclusive(async () => {
+    return this.#inTurn(async () => {
       const { keys, where } = this.#scratch.inputs(chunk);
       const found = this.#scratch.output("flags", columns.found, chunk, 0);
       const values = this.#scratch.output("results", columns.values, chunk, columns.missing);
@@ -97,7 +103,7 @@ export class Parallel {
 
   /** Inserts a chunk; the table must have as many free slots as the chunk has elements. */
   insert(at: Territory, chunk: Chunk, columns: InsertColumns): Promise<SharedChunk> {
-    return this.pool.exclusive(async () => {
+    return this.#inTurn(async () => {
       const partition = await this.#sort(at.table, chunk);
       const values = this.#scratch.input("values", columns.values, chunk);
       const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
@@ -117,7 +123,7 @@ export class Parallel {
 
   /** Erases a chunk. */
   erase(at: Territory, chunk: Chunk): Promise<SharedChunk> {
-    return this.pool.exclusive(async () => {
+    return this.#inTurn(async () => {
       const { table } = at;
       const partition = await this.#sort(table, chunk);
       const results = await this.#run(
@@ -145,7 +151,8 @@ export class Parallel {
   }
 
   #run(job: Job, elements: number): Promise<JobResult[]> {
-    return this.pool.run(job, Math.ceil(elements / this.#tuning.share) - 1);
+    const helpers = Math.ceil(elements / this.#tuning.share) - 1;
+    return this.#host.share(TABLE_JOBS, job, helpers, (next) => runJob(job, next, this.#workspace));
   }
 }
 

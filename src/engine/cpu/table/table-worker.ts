@@ -1,8 +1,7 @@
-/** The program of the workers that work on tables. */
-
-import { serve } from "../threads/worker-loop.js";
+/** What workers do with tables. */
+import { provide } from "../../../host/provide.js";
 import { newWorkspace } from "./blocks.js";
 import { type Job, runJob } from "./jobs.js";
 
 const workspace = newWorkspace();
-serve((job: Job, next) => runJob(job, next, workspace));
+provide("table", (job: Job, next) => runJob(job, next, workspace));

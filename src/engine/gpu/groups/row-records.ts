@@ -2,7 +2,7 @@
  * Makes records of the key columns of rows: a hash and all key words of a row side by side, so that comparing two rows reads two
  * places. rows.wgsl says what is where in a record. Columns of the host are uploaded, those of the device are read where they are.
  */
-import { bitmapBytes } from "../../bitmaps.js";
+import { bitmapBytes } from "../../../bitmaps.js";
 
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";

@@ -1,5 +1,5 @@
 /** Keys of one column of one or two words, as kernels bind them, where they lie (key-range.wgsl), and as words where that is a range of words. */
-import { bitmapBytes } from "../../bitmaps.js";
+import { bitmapBytes } from "../../../bitmaps.js";
 
 import type { DeviceKeys, DeviceWordColumn, Words } from "../../device-columns.js";
 import type { WordColumn } from "../../rows.js";

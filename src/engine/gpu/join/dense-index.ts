@@ -6,7 +6,7 @@
  * follows from it; keys that lie far apart are mostly told by a sample, and the column is remembered, so that the next join does not ask. Whether build
  * rows are equal is known with the counters that come back next.
  */
-import { bitmapBytes } from "../../bitmaps.js";
+import { bitmapBytes } from "../../../bitmaps.js";
 
 import { longestDenseRange } from "../../dense-keys.js";
 import type { DeviceKeys, DeviceWordColumn } from "../../device-columns.js";

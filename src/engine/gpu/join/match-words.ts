@@ -4,7 +4,7 @@
  *
  * Keys are compared as patterns of bits, as records are: the table's keys are u32 or u64 whatever the column's type.
  */
-import { bitmapBytes } from "../../bitmaps.js";
+import { bitmapBytes } from "../../../bitmaps.js";
 import type { DeviceArray } from "../../device-array.js";
 import { type DeviceKeys, NO_ROW, type Words } from "../../device-columns.js";
 import type { Input, Table } from "../../engine.js";

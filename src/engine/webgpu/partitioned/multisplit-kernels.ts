@@ -1,6 +1,6 @@
 /**
  * The kernels of the multisplit: they bring a chunk into the order of the table's slots, so that the accesses that follow are local, and
- * results back; see docs/partitioned-build.md and docs/partitioned-find.md.
+ * results back; see docs/internals/partitioned.md.
  */
 
 import { kernelSource, read, readWrite } from "../../gpu/kernel-source.js";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { groupRows } from "../../../../src/engine/cpu/groups/group-rows.js";
-import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
+import { ROW_JOBS } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
@@ -27,7 +27,7 @@ beforeAll(async () => {
     const engine = (await openCpuEngine(options)) as CpuEngine;
     engines.set(name, engine);
   }
-  workers = await countWorkers(rowThreads(engineOf("two threads, partitions")).pool);
+  workers = await countWorkers(engineOf("two threads, partitions").host, ROW_JOBS);
 });
 afterAll(() => {
   workers.expectSome();

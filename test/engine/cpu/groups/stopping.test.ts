@@ -1,11 +1,11 @@
 // Grouping that is stopped, fails, or ends: what it rejects with, and that its memory is given back.
 import { afterEach, describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
-import type { Allocation } from "../../../../src/engine/cpu/memory/memory.js";
-import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
+import { ROW_JOBS } from "../../../../src/engine/cpu/rows/row-threads.js";
 import type { Tuning } from "../../../../src/engine/cpu/tuning.js";
 import type { GroupCall } from "../../../../src/engine/row-groups.js";
 import { LimitError } from "../../../../src/errors.js";
+import type { Allocation } from "../../../../src/host/memory.js";
 import { columnOf, modelOf, read } from "./columns.js";
 
 const tuning = { rows: { chunk: 32, slice: 8, share: 8, sortAbove: 8 } };
@@ -23,7 +23,7 @@ afterEach(() => {
 async function open(threads: number, sizes: Partial<Tuning> = tuning) {
   const engine = (await openCpuEngine({ threads, tuning: sizes })) as CpuEngine;
   opened.push(engine);
-  await rowThreads(engine).pool?.warmUp();
+  await engine.host.warmUp([ROW_JOBS]);
   const made = new Set<Allocation>();
   let before = Number.POSITIVE_INFINITY;
   const allocate = engine.buffers.allocate.bind(engine.buffers);

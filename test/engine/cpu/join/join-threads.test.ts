@@ -2,16 +2,16 @@
  * Joins and gathers on several threads beside one, with sizes so small that workers really take part, and joins whose
  * worker dies.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CodedBytes } from "../../../../src/engine/coded-bytes.js";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { joinRows } from "../../../../src/engine/cpu/join/join-rows.js";
-import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
-import { type GatherTask, gatherBuffers } from "../../../../src/engine/gather-buffers.js";
+import { ROW_JOBS, rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import type { RowOperations } from "../../../../src/engine/row-operations.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
-import { EngineError } from "../../../../src/errors.js";
+import { gather } from "../../../../src/host/gather.js";
+import { type GatherTask, gatherBuffers } from "../../../../src/host/gather-buffers.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { runProgram } from "../../../helpers/run-program.js";
 
@@ -27,7 +27,7 @@ let workers: WorkerCount;
 beforeAll(async () => {
   together = (await openCpuEngine({ threads: 3, tuning: { rows } })) as CpuEngine;
   operations = await together.rows();
-  workers = await countWorkers(rowThreads(together).pool);
+  workers = await countWorkers(together.host, ROW_JOBS);
 });
 afterAll(() => {
   workers.expectSome();
@@ -197,7 +197,7 @@ describe("gathers on several threads", () => {
     // the source of these is larger than what is taken from it
     const few = pairs.right.subarray(0, 900);
     tasks.push({ source: { kind: "fixed", data: data(4 * 2000), width: 4 }, rows: few });
-    const made = await operations.gather(tasks, pause);
+    const made = await gather(together.host, tasks, pause);
     for (const [i, task] of tasks.entries()) {
       expect(made[i].length).toBe(gatherBuffers(task).length);
       for (const [k, buffer] of gatherBuffers(task).entries()) {
@@ -213,7 +213,7 @@ describe("gathers on several threads", () => {
     const source = { kind: "strings", offsets: Uint32Array.of(0, 5), bytes: new Uint8Array(5) } as const;
     const rows = pairs.left.fill(0);
     const tasks = [100, 2 ** 31 - 1].map((most) => ({ source: { ...source, most }, rows }));
-    await expect(operations.gather(tasks, pause)).rejects.toMatchObject({ limit: "bytes", have: 100 });
+    await expect(gather(together.host, tasks, pause)).rejects.toMatchObject({ limit: "bytes", have: 100 });
   });
 });
 
@@ -261,63 +261,5 @@ describe("stopping", () => {
       const table = tableFromArrays({ key, value: key });
       console.log((await join(table, table, { on: ["key"], device })).numRows);`);
     expect([status, stdout.trim()]).toEqual([0, String(2 ** 18)]);
-  });
-});
-
-describe("workers", () => {
-  let engine: CpuEngine | undefined;
-  afterEach(() => {
-    engine?.destroy();
-    vi.doUnmock("../../../../src/engine/cpu/rows/row-worker.ts?worker-source");
-    vi.resetModules();
-  });
-
-  /** An engine of two threads whose worker runs `source`, and its join. */
-  async function openWith(source: string) {
-    vi.resetModules();
-    vi.doMock("../../../../src/engine/cpu/rows/row-worker.ts?worker-source", () => ({ default: source }));
-    const cpu = await import("../../../../src/engine/cpu/cpu-engine.js");
-    const { rowThreads } = await import("../../../../src/engine/cpu/rows/row-threads.js");
-    engine = (await cpu.openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine;
-    await rowThreads(engine).pool?.warmUp();
-    const side = { rows: PROBE_ROWS, columns: [words(PROBE_ROWS, 1, (row) => row)] };
-    const operations = await engine.rows();
-    return () => operations.join(side, side, { nullsEqual: false });
-  }
-
-  const port = 'const { parentPort: port } = require("node:worker_threads");';
-
-  it("that cannot start leave the work to the calling thread", async () => {
-    const joinOnce = await openWith('throw new Error("not allowed here")');
-    expect((await joinOnce()).left.length).toBe(PROBE_ROWS);
-  });
-
-  it("that never come to a job are not waited for", async () => {
-    const joinOnce = await openWith(
-      `${port} port.postMessage({ kind: "ready" }); port.on("message", () => {});`,
-    );
-    expect((await joinOnce()).left.length).toBe(PROBE_ROWS);
-  });
-
-  it("that die in a job reject the join, and the next one works", async () => {
-    const joinOnce = await openWith(`${port} port.postMessage({ kind: "ready" });
-      port.on("message", ({ control, worker, job }) => {
-        if (Atomics.compareExchange(control, 1 + worker, 0, 1) !== 0) return;
-        Atomics.add(control, 0, 1);
-        throw new Error("gone");
-      });`);
-    // the worker joins a job only when it is quick enough: try until it is
-    let error: unknown;
-    for (let attempt = 0; attempt < 200 && error === undefined; attempt++) {
-      await joinOnce().catch((e: unknown) => {
-        error = e;
-      });
-    }
-    expect((error as Error).name).toBe(EngineError.name);
-    expect((error as Error).message).toContain("gone");
-    let pairs: Awaited<ReturnType<typeof joinOnce>> | undefined;
-    for (let attempt = 0; attempt < 200 && pairs === undefined; attempt++)
-      pairs = await joinOnce().catch(() => undefined);
-    expect(pairs?.left.length).toBe(PROBE_ROWS);
   });
 });

@@ -52,7 +52,7 @@ export type JoinSpec = Extract<Spec, { kind: "join" }>;
 export type GroupSpec = Extract<Spec, { kind: "group" }>;
 export type DistinctSpec = Extract<Spec, { kind: "distinct" }>;
 
-/** The columns that a join answers, by the library's rules (docs/joins.md). */
+/** The columns that a join answers, by the library's rules (docs/join.md). */
 export function joinedColumns({ left, right }: Tables, { on, how, select }: JoinSpec): JoinedColumn[] {
   const rightKeyOf = new Map(on);
   const columns: JoinedColumn[] = left.names.map((name) => {

@@ -1,0 +1,30 @@
+/** The end of every worker's text: does the tasks that come, in Node's workers and in browsers', until the thread is ended. */
+import { buffersOf } from "./buffers.js";
+import { carried } from "./carried-error.js";
+import { type FromWorker, joinJob, NEXT, type ToWorker } from "./protocol.js";
+import { type Provided, provided } from "./provide.js";
+
+const NO_JOB = new Int32Array(1);
+
+const port =
+  typeof process === "undefined" ? undefined : process.getBuiltinModule?.("node:worker_threads").parentPort;
+
+function answer(message: FromWorker, transfer: ArrayBuffer[]): void {
+  if (port) port.postMessage(message, transfer);
+  else globalThis.postMessage(message, { transfer });
+}
+
+async function work({ id, kind, input, seat }: ToWorker): Promise<void> {
+  if (seat && !joinJob(seat)) return;
+  try {
+    const { run, views } = provided.get(kind) as Provided;
+    const result = await run(input as never, seat?.control.subarray(NEXT) ?? NO_JOB);
+    answer({ id, result }, buffersOf(views(result as never)));
+  } catch (error) {
+    answer({ id, error: carried(error) }, []);
+  }
+}
+
+if (port) port.on("message", work);
+else globalThis.addEventListener("message", ({ data }: MessageEvent<ToWorker>) => void work(data));
+answer({ id: 0, result: "ready" }, []);
