@@ -5,10 +5,11 @@
  * A row that a result lacks on one side has the number NO_ROW, and gathers as null.
  */
 import type { DeviceArray } from "./device-array.js";
+import type { Placement } from "./engine.js";
 import type { JoinKind } from "./join-kinds.js";
 import type { Keep } from "./keep.js";
 import type { JoinCall } from "./row-operations.js";
-import type { KeyColumn } from "./rows.js";
+import type { KeyColumn, RowPairs } from "./rows.js";
 
 /** Words in the memory of an engine. */
 export type Words = DeviceArray<"u32">;
@@ -72,13 +73,34 @@ export interface Matches {
   readonly inOrder?: "left" | "right" | undefined;
 }
 
+/** Kinds of join that are answered in host memory: pairs, which all kinds are made of (join-kinds.ts), and the left rows that match. */
+export type PairKind = "inner" | "semi";
+
+/** The kinds of join whose answer can be in some memory. */
+export type KindAt<P extends Placement> = P extends "host" ? PairKind : JoinKind;
+
+/** Matching rows in some memory. */
+export type MatchesAt<P extends Placement> = P extends "host" ? RowPairs : Matches;
+
+/** Options of `match`. */
+export interface MatchCall<P extends Placement = "device"> extends JoinCall {
+  /** The memory that the answer is in. Default: the engine's. */
+  readonly output?: P;
+}
+
 /** Operations on columns that stay in the memory of an engine. After the engine is destroyed they reject with DeviceLostError. */
 export interface ColumnOperations {
   /**
    * Joins two sides by value: see rows.ts for what makes rows equal.
-   * @throws LimitError of `"rows"` when there are more than `mostPairs` pairs; others when there is no memory for them
+   * @throws LimitError of `"rows"` when rows of the side with fewer repeat and there are more than `mostPairs` pairs; others when there
+   * is no memory for them
    */
-  match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches>;
+  match<P extends Placement = "device">(
+    left: DeviceKeys,
+    right: DeviceKeys,
+    how: KindAt<P>,
+    call: MatchCall<P>,
+  ): Promise<MatchesAt<P>>;
   /**
    * The rows that stay, ascending, where every row differs from the others that stay; a null is equal to a null. The caller frees them.
    * @throws LimitError when there is no memory for it

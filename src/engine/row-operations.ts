@@ -2,21 +2,21 @@
  * Row operations, part of the seam: what relational operators ask of an engine. `Engine.rows()` loads an engine's on first
  * use, so that a page with maps only does not carry them.
  *
- * Keys are in host memory; of tables that stay where the engine works see device-columns.ts. Groups stay
- * there, too: see row-groups.ts.
+ * Joins and tables that stay where the engine works are in device-columns.ts; groups, which stay there too, in row-groups.ts.
  */
-import type { ColumnOperations, DeviceKeys, Matches } from "./device-columns.js";
+import type { ColumnOperations, DeviceKeys, KindAt, MatchCall, MatchesAt } from "./device-columns.js";
+import type { Placement } from "./engine.js";
 import type { JoinKind } from "./join-kinds.js";
 import type { PlanLog } from "./plan-log.js";
 import type { ColumnReducer } from "./reductions.js";
 import type { GroupCall, RowGroups } from "./row-groups.js";
-import type { RowKeys, RowPairs } from "./rows.js";
+import type { RowKeys } from "./rows.js";
 
 /** Options of a row join. */
 export interface JoinCall {
   /** True: a null equals a null. False: a row with a null in any key column matches nothing. */
   readonly nullsEqual: boolean;
-  /** Most pairs that the caller takes, of a join. Default and maximum: MAX_PAIRS. */
+  /** Most pairs that the caller takes, of a join that is not semi or anti. Default and maximum: MAX_PAIRS. */
   readonly mostPairs?: number;
   /** Looked at between chunks; when aborted the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -29,21 +29,16 @@ export interface JoinCall {
 /** Rows by their keys, to be looked up by many batches of others. Whoever gets it frees it. */
 export interface RowIndex {
   /**
-   * Inner join of some rows with those of the index: `left` numbers the former, `right` the latter.
-   * @throws LimitError as RowOperations.join
-   */
-  probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs>;
-  /**
-   * Joins some rows with those of the index, and leaves the answer in the engine's memory.
+   * Joins some rows with those of the index.
    * @param side of the join that the keys are; the index is the other one
    * @throws LimitError as ColumnOperations.match
    */
-  match(
+  match<P extends Placement = "device">(
     keys: DeviceKeys,
     side: "left" | "right",
-    how: JoinKind,
-    call: Omit<JoinCall, "nullsEqual">,
-  ): Promise<Matches>;
+    how: KindAt<P>,
+    call: Omit<MatchCall<P>, "nullsEqual">,
+  ): Promise<MatchesAt<P>>;
   /** Frees its memory. Idempotent. */
   destroy(): void;
 }
@@ -55,18 +50,12 @@ export interface RowOperations extends ColumnOperations {
   /** Aggregation of columns on the device; null where that is no faster than bringing them to the host. */
   readonly reducer: ColumnReducer | null;
   /**
-   * Inner join of two batches of row keys by value: see rows.ts for what makes rows equal.
-   * @throws LimitError of `"rows"` when build rows repeat and there are more than `mostPairs` pairs; others when there is no
-   * memory for them
-   */
-  join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs>;
-  /**
    * Gives equal rows one number, and counts and lists the rows of each number. The caller frees the result.
    * @throws LimitError when there is no memory for it
    */
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups>;
   /**
-   * Puts rows into a table once, for `probe` and `match` to look them up. Columns on the device stay as they are until the index is
+   * Puts rows into a table once, for `match` to look them up. Columns on the device stay as they are until the index is
    * destroyed.
    * @throws LimitError when there is no memory for it
    */

@@ -37,6 +37,7 @@ export interface RowKeys {
 /** Matching rows: row `left[i]` of the left side equals row `right[i]` of the right side. Order unspecified. */
 export interface RowPairs {
   readonly left: Uint32Array;
+  /** Unspecified for semi joins, where every left row that matches comes at least once. */
   readonly right: Uint32Array;
   /** A side whose row numbers are 0, 1, 2, …, where the engine knows. */
   readonly inOrder?: "left" | "right";

@@ -51,12 +51,12 @@ it("no more work at once than concurrency says, and as many do", async () => {
     let most = 0;
     let now = 0;
     const operations = await device.engine.rows();
-    const { join: joinRows } = operations;
-    operations.join = async (...args) => {
+    const { match } = operations;
+    operations.match = async (...args) => {
       most = Math.max(most, ++now);
       try {
         await new Promise((resolve) => setTimeout(resolve, 1));
-        return await joinRows.apply(operations, args);
+        return (await match.apply(operations, args)) as never;
       } finally {
         now--;
       }

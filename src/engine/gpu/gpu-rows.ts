@@ -1,18 +1,17 @@
 /** The webgpu engine's row operations. */
 import type { DeviceArray } from "../device-array.js";
-import type { DeviceColumn, DeviceKeys, Matches, Words } from "../device-columns.js";
-import type { JoinKind } from "../join-kinds.js";
+import type { DeviceColumn, DeviceKeys, KindAt, MatchCall, MatchesAt, Words } from "../device-columns.js";
+import type { Placement } from "../engine.js";
 import type { Keep } from "../keep.js";
 import { lazily } from "../lazily.js";
 import type { ColumnReducer } from "../reductions.js";
 import type { GroupCall, RowGroups } from "../row-groups.js";
 import type { JoinCall, RowIndex, RowOperations } from "../row-operations.js";
-import type { RowKeys, RowPairs } from "../rows.js";
+import type { RowKeys } from "../rows.js";
 import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
 import { type RowHost, rowHost } from "./groups/row-run.js";
 import type { GpuHost } from "./host.js";
-import { joinRows } from "./join/join-rows.js";
 import { matchRows } from "./join/match-rows.js";
 import { indexRows } from "./join/row-index.js";
 
@@ -32,15 +31,16 @@ class GpuRows implements RowOperations {
     this.#host = rowHost(host);
   }
 
-  join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
-    return joinRows(this.#host, left, right, call);
-  }
-
   index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     return indexRows(this.#host, keys, call);
   }
 
-  match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
+  match<P extends Placement = "device">(
+    left: DeviceKeys,
+    right: DeviceKeys,
+    how: KindAt<P>,
+    call: MatchCall<P>,
+  ): Promise<MatchesAt<P>> {
     return matchRows(this.#host, left, right, how, call);
   }
 

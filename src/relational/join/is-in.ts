@@ -11,6 +11,7 @@ import { checkOptions } from "../../options.js";
 import { commonDevice, DeviceTableColumn } from "../device/device-table.js";
 import type { GroupCallOptions } from "../group-calls.js";
 import type { JoinStage } from "./join.js";
+import { placeOf } from "./join-place.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { findPairs } from "./run-join.js";
 
@@ -54,7 +55,8 @@ export async function isIn<P extends Placement = "host">(
   );
   const device = named ?? (await prepared.call.begin());
   return prepared.call.onSlot(device, prepared.inputs, async () => {
-    if (there.length === 0 && output === "host") return (await maskHere(prepared, device)) as Mask;
+    const place = await placeOf(device, prepared, output, false);
+    if (place === "host") return (await maskHere(prepared, device)) as Mask;
     const { maskThere } = await loadThere();
     const mask = await maskThere(device, prepared);
     if (output === "device") return mask as Mask;

@@ -24,7 +24,7 @@ import { onSlot } from "../slots.js";
 import { IndexedTable } from "./indexed-table.js";
 import type { JoinOptions } from "./join.js";
 import { PARTS, restOf } from "./join-parts.js";
-import { joinsThere } from "./join-sides.js";
+import { placeOf } from "./join-place.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { filteredPairs, joinedRows } from "./run-join.js";
 
@@ -115,18 +115,18 @@ export class JoinIndex {
     const output: Placement = asked ?? "host";
     checkOneOf("output", output, ["host", "device"]);
     const isThere = batch instanceof DeviceTable;
-    const isPlaced = isThere || this.#indexed.there !== null || output === "device";
     if (isThere) commonDevice(this.#device, [batch]);
     const prepared = this.#prepare(isThere ? batch.source : batch, own, this.#indexed.table);
     return prepared.call.onSlot(this.#device, prepared.inputs, async () => {
-      if (isPlaced && joinsThere(prepared)) {
+      if ((await placeOf(this.#device, prepared, output, false)) === "device") {
         const answer = await this.#joinThere(prepared, own, output);
         prepared.call.endStage("materialise");
         prepared.call.tellPlan();
         return answer as PlacedTable<P>;
       }
       const here = isThere ? await batch.toArrow() : batch;
-      const onHost = isPlaced ? this.#prepare(here, own, await this.#onHost()) : prepared;
+      const isHost = !isThere && this.#indexed.there === null;
+      const onHost = isHost ? prepared : this.#prepare(here, own, await this.#onHost());
       const joined = await joinedRows(onHost, this.#device, await this.#pairs(onHost, own));
       return (output === "device" ? await uploadTable(this.#device, joined) : joined) as PlacedTable<P>;
     });
@@ -264,13 +264,9 @@ export class JoinIndex {
     call.endStage("encode keys");
     const found = await call.onEngine((engineCall) => {
       this.#checkAlive();
-      return this.#underWay(index.probe(encoded, engineCall));
+      return this.#underWay(index.match(encoded, side, "inner", { ...engineCall, output: "host" }));
     });
-    const pairs: RowPairs =
-      side === "left"
-        ? found
-        : { ...found, left: found.right, right: found.left, inOrder: found.inOrder && "right" };
-    const kept = await filteredPairs(prepared, this.#device, pairs);
+    const kept = await filteredPairs(prepared, this.#device, found);
     call.endStage("hash join");
     return kept;
   }

@@ -1,4 +1,4 @@
-/** Where a join runs: on the host's columns, or on the device's, where a side lies there, the result is to, or the engine prefers it. */
+/** Joins of two tables, each of which lies on the host or on a device. */
 import type { Table } from "@uwdata/flechette";
 import type { TableInput } from "../../arrow/table-input.js";
 import type { OutputOption } from "../../containers/arguments.js";
@@ -6,9 +6,9 @@ import type { Device } from "../../device.js";
 import type { Placement } from "../../engine/engine.js";
 import type { Sides } from "../../engine/join-kinds.js";
 import { lazily } from "../../engine/lazily.js";
-import { isHeld } from "../device/column-transport.js";
 import { commonDevice, DeviceTable, uploadTable } from "../device/device-table.js";
 import type { JoinOptions } from "./join.js";
+import { placeOf } from "./join-place.js";
 import { type JoinSides, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { joinTable } from "./run-join.js";
 
@@ -18,54 +18,33 @@ type SidesOptions = JoinOptions<never> & OutputOption<Placement>;
 
 /** Joins two tables. @throws as `join` */
 export async function joinSides(sides: JoinSides, options: SidesOptions): Promise<Table | DeviceTable> {
-  const { prepared, device, isThere } = await placeOf(sides, options);
+  const { prepared, device, place, isHost } = await prepare(sides, options);
   const { output = "host" } = options;
-  return prepared.call.onSlot(device, prepared.inputs, () =>
-    joinOn(device, { prepared, isThere, sides, options, output }),
-  );
-}
-
-async function joinOn(
-  device: Device,
-  {
-    prepared,
-    isThere,
-    sides,
-    options,
-    output,
-  }: Omit<Placing, "device"> & { sides: JoinSides; options: SidesOptions; output: Placement },
-): Promise<Table | DeviceTable> {
-  if (isThere) return joinThere(device, prepared, output);
-  const isHost = !(sides.left instanceof DeviceTable) && !(sides.right instanceof DeviceTable);
-  const host = isHost ? prepared : prepareJoin(await onHost(sides), { ...options, device });
-  const joined = await joinTable(host);
-  return output === "device" ? uploadTable(device, joined) : joined;
+  return prepared.call.onSlot(device, prepared.inputs, async () => {
+    if (place === "device") return joinThere(device, prepared, output);
+    const joined = await joinTable(
+      isHost ? prepared : prepareJoin(await onHost(sides), { ...options, device }),
+    );
+    return output === "device" ? uploadTable(device, joined) : joined;
+  });
 }
 
 /** The join as a table on the device, for a call that goes on there; null where `joinSides` would join on the host. */
 export async function joinedThere(sides: JoinSides, options: SidesOptions): Promise<DeviceTable | null> {
-  const { prepared, device, isThere } = await placeOf(sides, options);
-  if (!isThere) return null;
+  const { prepared, device, place } = await prepare(sides, options);
+  if (place === "host") return null;
   const made = await prepared.call.onSlot(device, prepared.inputs, () =>
     joinThere(device, prepared, "device"),
   );
   return made as DeviceTable;
 }
 
-/** Where a join runs. */
-interface Placing {
-  readonly prepared: PreparedJoin;
-  readonly device: Device;
-  readonly isThere: boolean;
-}
-
-async function placeOf(sides: JoinSides, options: SidesOptions): Promise<Placing> {
+async function prepare(sides: JoinSides, options: SidesOptions) {
   const prepared = prepareJoin(sides, options);
   const tables = [sides.left, sides.right].filter((side) => side instanceof DeviceTable);
   const device = commonDevice(options.device, tables) ?? (await prepared.call.begin());
-  const isAsked = tables.length > 0 || options.output === "device";
-  const isThere = joinsThere(prepared) && (isAsked || (await prefersThere(device, prepared)));
-  return { prepared, device, isThere };
+  const place = await placeOf(device, prepared, options.output ?? "host", true);
+  return { prepared, device, place, isHost: tables.length === 0 };
 }
 
 async function joinThere(device: Device, prepared: PreparedJoin, output: Placement) {
@@ -81,19 +60,4 @@ export async function onHost({ left, right }: JoinSides): Promise<Sides<TableInp
   const bring = async (side: TableInput | DeviceTable) =>
     side instanceof DeviceTable ? side.toArrow() : side;
   return { left: await bring(left), right: await bring(right) };
-}
-
-/** Key columns of full joins come from both sides, conditions are JavaScript, and codes are row numbers on the host: all take the host. */
-export function joinsThere({ how, filter, coded }: PreparedJoin): boolean {
-  return how !== "full" && filter === null && coded === null;
-}
-
-/** Whether tables of the host are better joined on the device. Semi and anti joins promise the left's order. */
-async function prefersThere(device: Device, { how, outputs, keys }: PreparedJoin): Promise<boolean> {
-  if (how === "semi" || how === "anti") return false;
-  const operations = await device.engine.rows();
-  const columns = [...keys.left, ...keys.right, ...outputs.map(({ left, right }) => (left ?? right)?.source)];
-  return (
-    operations.prefers(how) && columns.every((column) => column !== undefined && isHeld(column.field.type))
-  );
 }

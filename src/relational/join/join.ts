@@ -85,8 +85,8 @@ export interface JoinOptions<
  * types go together. Memory besides the result, on the cpu engine: 8 bytes per result row, 4 per row of both sides, and
  * when the smaller side has more than 2^17 rows, 8 bytes and the key per row of both (of the larger at most four times as
  * many rows as the smaller has). Kinds other than inner take one bit per row of a side besides, and 4 bytes per
- * row that they add or keep; semi and anti joins without `where` find at most four pairs per row of both sides, however skewed
- * the keys are. `where` takes one bit a pair, and 8 bytes for each that it keeps.
+ * row that they add or keep; semi and anti joins without `where` make at most one pair per left row, however skewed the keys
+ * are. `where` takes one bit a pair, and 8 bytes for each that it keeps.
  *
  * @throws ValidationError for wrong options, unknown columns, key types that cannot be compared, and kinds of join there are not
  * @throws LimitError when the result has more than 2^31 - 1 rows, or no memory is left for it; it says how many rows

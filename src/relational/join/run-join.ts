@@ -8,7 +8,6 @@ import type { Device } from "../../device.js";
 import { segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall } from "../../engine/row-operations.js";
 import type { RowPairs } from "../../engine/rows.js";
-import { semiPairs } from "../../engine/semi-pairs.js";
 import { LimitError } from "../../errors.js";
 import type { EncodedKeys } from "../keys/encode-keys.js";
 import { materialiseAnswer } from "../relational-call.js";
@@ -54,10 +53,11 @@ export async function findPairs(
 ): Promise<RowPairs> {
   const { how, nullsEqual, filter } = prepared;
   const rows = await device.engine.rows();
-  const joinCall = { ...engineCall, nullsEqual };
-  const isSemi = how === "semi" || how === "anti";
-  if (isSemi && filter === null) return semiPairs(rows, encoded, joinCall);
-  const pairs = await rows.join(encoded.left, encoded.right, joinCall).catch(refusePairs);
+  const isSemi = filter === null && (how === "semi" || how === "anti");
+  const joinCall = { ...engineCall, nullsEqual, output: "host" } as const;
+  const pairs = await rows
+    .match(encoded.left, encoded.right, isSemi ? "semi" : "inner", joinCall)
+    .catch(refusePairs);
   return filteredPairs(prepared, device, pairs, firstLeft);
 }
 

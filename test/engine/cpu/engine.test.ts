@@ -266,7 +266,7 @@ describe("destroy", () => {
       () => engine.upload("u32", counting(3)),
       () => engine.allocate("u32", 3),
       () => newTable(engine),
-      async () => (await engine.rows()).join(noRows, noRows, { nullsEqual: false }),
+      async () => (await engine.rows()).match(noRows, noRows, "inner", { nullsEqual: false }),
       async () => (await engine.rows()).group(noRows, { nullsEqual: false }),
       () => gather(engine.host, [], async () => {}),
     ];

@@ -76,7 +76,7 @@ describe("openDevice", () => {
       array.read(),
       device.allocate("u8", 1),
       map.rehash(10),
-      rows.join(noRows, noRows, { nullsEqual: false }),
+      rows.match(noRows, noRows, "inner", { nullsEqual: false }),
       rows.group(noRows, { nullsEqual: false }),
       device.host().then((host) => gather(host, [], async () => {})),
     ];

@@ -8,7 +8,7 @@ async function refusing(error: Error): Promise<Device> {
   const device = await openDevice({ backend: "cpu", threads: 1 });
   const rows = await device.engine.rows();
   const refuse = () => Promise.reject(error);
-  vi.spyOn(device.engine, "rows").mockResolvedValue(Object.assign(Object.create(rows), { join: refuse }));
+  vi.spyOn(device.engine, "rows").mockResolvedValue(Object.assign(Object.create(rows), { match: refuse }));
   return device;
 }
 

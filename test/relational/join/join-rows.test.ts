@@ -382,3 +382,30 @@ describe("limits, abort, progress", () => {
     expect(turns).toBeGreaterThan(0);
   });
 });
+
+describe("semi joins of rows", () => {
+  it("list every left row that matches once, in order, whichever side is built, however the keys collide", async () => {
+    const random = new Random(7);
+    const values = (rows: number) => Array.from({ length: rows }, () => random.below(9) || null);
+    for (const [leftRows, rightRows] of [
+      [40, 300],
+      [300, 40],
+      [0, 5],
+      [5, 0],
+    ]) {
+      const [left, right] = [values(leftRows), values(rightRows).map((key) => (key === 4 ? 5 : key))];
+      for (const nullsEqual of [false, true]) {
+        const matches = (key: number | null) => (nullsEqual || key !== null) && right.includes(key);
+        const expected = Array.from(left.keys()).filter((row) => matches(left[row]));
+        for (const make of [words, strings]) {
+          for (const mask of [0, 0xffffffff]) {
+            // more pairs than the call takes are no matter: none is written
+            const call = { nullsEqual, mostPairs: 1 };
+            const found = await joinRows(keys(make(left)), keys(make(right)), call, mask, undefined, "semi");
+            expect(Array.from(found.left)).toEqual(expected);
+          }
+        }
+      }
+    }
+  });
+});

@@ -9,9 +9,10 @@
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
 
-import { bitmapBytes } from "../../../bitmaps.js";
+import { bitmapBytes, isSet, setBit } from "../../../bitmaps.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { CodedBytes } from "../../coded-bytes.js";
+import type { PairKind } from "../../device-columns.js";
 import type { ChunkPlan } from "../../plan.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
@@ -34,7 +35,7 @@ import type { ProbeJob } from "./probe.js";
 const PROBE_PER_BUILD = 4;
 
 /**
- * Pairs of rows with equal keys, in the order of the larger side.
+ * Pairs of rows with equal keys, in the order of the larger side; of a semi join the left rows that match, in their order.
  * @param hashMask for tests: hashes are and-ed with it, so few bits make keys collide
  * @throws LimitError when there are more than the call takes, or no memory for them
  */
@@ -44,31 +45,76 @@ export async function joinRows(
   call: JoinCall,
   hashMask = ALL_BITS,
   threads = new RowThreads(null, rowTuning),
+  how: PairKind = "inner",
+): Promise<RowPairs> {
+  const buildsLeft = left.rows < right.rows;
+  const [build, probe] = buildsLeft ? [left, right] : [right, left];
+  const work = { call, rows: left.rows + right.rows, hashMask, threads };
+  return matchedPairs(work, buildsLeft, how, (join) => join.match(build, probe));
+}
+
+/** What a join works on. */
+export interface JoinWork {
+  readonly call: JoinCall;
+  /** Rows that are gone over. */
+  readonly rows: number;
+  readonly hashMask: number;
+  readonly threads: RowThreads;
+}
+
+/**
+ * What a join matches, as pairs.
+ * @param buildsLeft the build side is the left; semi joins of it take the rows' leaders, so it is none that was built before
+ */
+export async function matchedPairs(
+  { call, rows, hashMask, threads }: JoinWork,
+  buildsLeft: boolean,
+  how: PairKind,
+  match: (join: Join) => Promise<MatchedRows>,
 ): Promise<RowPairs> {
   call.signal?.throwIfAborted();
-  const buildsRight = right.rows <= left.rows;
-  const [build, probe] = buildsRight ? [right, left] : [left, right];
-  const rows = left.rows + right.rows;
+  threads.guard();
   const [memory, work] = [threads.memory(rows), threads.memory(rows)];
   try {
     const pace = new Pace(call, rows, () => threads.guard());
     const run = new RowRun(threads, work, pace, hashMask);
     const phase = phaseClock(call.log);
-    const matched = await new Join(call, run, memory, phase).match(build, probe);
-    const pairs = await writePairs(matched, memory, run, rows, call.mostPairs);
+    const matched = await match(new Join(call, run, memory, phase));
+    const pairs = await pairsFound(matched);
     phase("write pairs");
     pace.finish();
     threads.guard();
-    const release = () => memory.release();
-    return buildsRight
-      ? { left: pairs.probe, right: pairs.build, release, ...(pairs.probeInOrder && { inOrder: "left" }) }
-      : { left: pairs.build, right: pairs.probe, release, ...(pairs.probeInOrder && { inOrder: "right" }) };
+    return { ...pairs, release: () => memory.release() };
+
+    async function pairsFound(found: MatchedRows): Promise<RowPairs> {
+      const isSemi = how === "semi";
+      if (isSemi && buildsLeft) return { left: matchedBuildRows(found), right: new Uint32Array(0) };
+      // one pair says that a row matches
+      const written = isSemi ? { ...found, repeats: 0 } : found;
+      const most = isSemi ? undefined : call.mostPairs;
+      const { build, probe, probeInOrder } = await writePairs(written, memory, run, rows, most);
+      const inOrder = probeInOrder ? (buildsLeft ? "right" : "left") : undefined;
+      if (isSemi) return { left: probe, right: new Uint32Array(0), inOrder };
+      return buildsLeft ? { left: build, right: probe, inOrder } : { left: probe, right: build, inOrder };
+    }
   } catch (error) {
     memory.release();
     throw error;
   } finally {
     work.release();
   }
+}
+
+/** The build rows whose key a probe row has, in their order. */
+function matchedBuildRows({ follows, matches }: MatchedRows): Uint32Array {
+  const leaders = new Uint8Array(bitmapBytes(follows.length));
+  for (let row = 0; row < matches.length; row++) if (matches[row] !== 0) setBit(leaders, matches[row] - 1);
+  const rows = new Uint32Array(follows.length);
+  let found = 0;
+  for (let row = 0; row < follows.length; row++) {
+    if (isSet(leaders, follows[row] === 0 ? row : follows[row] - 1)) rows[found++] = row;
+  }
+  return rows.subarray(0, found);
 }
 
 /** A build side that was put into a table before. */

@@ -4,9 +4,9 @@
  */
 
 import type { RowMemory } from "../../../host/row-memory.js";
-import type { JoinCall, RowIndex } from "../../row-operations.js";
+import type { PairKind } from "../../device-columns.js";
+import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
-import { phaseClock } from "../groups/group-rows.js";
 import { chooseLayout } from "../groups/key-layout.js";
 import { groupShared } from "../groups/members.js";
 import { buildTable } from "../groups/one-table.js";
@@ -15,11 +15,7 @@ import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";
-import { type BuiltSide, Join } from "./join-rows.js";
-import { writePairs } from "./pairs.js";
-
-/** An index that answers pairs on the host. */
-export type PairIndex = Pick<RowIndex, "probe" | "destroy">;
+import { type BuiltSide, matchedPairs } from "./join-rows.js";
 
 /**
  * Builds an index.
@@ -31,7 +27,7 @@ export async function indexRows(
   call: JoinCall,
   hashMask = ALL_BITS,
   threads = new RowThreads(null, rowTuning),
-): Promise<PairIndex> {
+): Promise<CpuRowIndex> {
   call.signal?.throwIfAborted();
   // workers look rows of large batches up
   const memory = threads.memory(Number.POSITIVE_INFINITY);
@@ -58,7 +54,8 @@ async function buildSide(keys: RowKeys, nullsEqual: boolean, run: RowRun): Promi
   return { table, layout, repeats, groups: repeats > 0 ? groupShared(follows, repeats, run.work) : null };
 }
 
-class CpuRowIndex implements PairIndex {
+/** Rows in a table that stays. */
+export class CpuRowIndex {
   constructor(
     readonly keys: RowKeys,
     readonly nullsEqual: boolean,
@@ -68,35 +65,19 @@ class CpuRowIndex implements PairIndex {
     readonly threads: RowThreads,
   ) {}
 
-  async probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs> {
-    const { threads } = this;
-    threads.guard();
-    call.signal?.throwIfAborted();
-    const { rows } = keys;
-    const [memory, work] = [threads.memory(rows), threads.memory(rows)];
-    try {
-      const joinCall = { ...call, nullsEqual: this.nullsEqual };
-      const pace = new Pace(joinCall, rows, () => threads.guard());
-      const run = new RowRun(threads, work, pace, this.hashMask);
-      const join = new Join(joinCall, run, memory, phaseClock(call.log));
-      const matched = await join.match(this.keys, keys, this.built);
-      const pairs = await writePairs(matched, memory, run, rows, call.mostPairs);
-      join.phase("write pairs");
-      pace.finish();
-      threads.guard();
-      const release = () => memory.release();
-      return {
-        left: pairs.probe,
-        right: pairs.build,
-        release,
-        ...(pairs.probeInOrder && { inOrder: "left" as const }),
-      };
-    } catch (error) {
-      memory.release();
-      throw error;
-    } finally {
-      work.release();
-    }
+  /** @param side of the join that the keys are */
+  pairs(
+    keys: RowKeys,
+    side: "left" | "right",
+    how: PairKind,
+    call: Omit<JoinCall, "nullsEqual">,
+  ): Promise<RowPairs> {
+    const { threads, hashMask, nullsEqual } = this;
+    const work = { call: { ...call, nullsEqual }, rows: keys.rows, hashMask, threads };
+    const buildsLeft = side === "right";
+    return matchedPairs(work, buildsLeft, buildsLeft ? "inner" : how, (join) =>
+      join.match(this.keys, keys, this.built),
+    );
   }
 
   destroy(): void {

@@ -1,14 +1,13 @@
 /** The cpu engine's row operations, on the engine's threads. They reject once it is destroyed, also those under way. */
 import type { DeviceArray } from "../../device-array.js";
-import type { DeviceColumn, DeviceKeys, Matches, Words } from "../../device-columns.js";
-import type { JoinKind } from "../../join-kinds.js";
+import type { DeviceColumn, DeviceKeys, KindAt, MatchCall, MatchesAt, Words } from "../../device-columns.js";
+import type { Placement } from "../../engine.js";
 import type { Keep } from "../../keep.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
-import type { RowKeys, RowPairs } from "../../rows.js";
+import type { RowKeys } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { groupRows } from "../groups/group-rows.js";
-import { joinRows } from "../join/join-rows.js";
 import { indexRows } from "../join/row-index.js";
 import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
 import { distinctRows, maskRows } from "./distinct-rows.js";
@@ -23,20 +22,22 @@ export class CpuRows implements RowOperations {
     this.#engine = engine;
   }
 
-  async join(left: RowKeys, right: RowKeys, call: JoinCall): Promise<RowPairs> {
-    this.#engine.guard();
-    return joinRows(left, right, call, undefined, rowThreads(this.#engine));
-  }
-
   async index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
     this.#engine.guard();
-    const index = await indexRows(hostKeys(keys), call, undefined, rowThreads(this.#engine));
-    return placedIndex(this.#engine, index, keys.rows);
+    return placedIndex(
+      this.#engine,
+      await indexRows(hostKeys(keys), call, undefined, rowThreads(this.#engine)),
+    );
   }
 
-  async match(left: DeviceKeys, right: DeviceKeys, how: JoinKind, call: JoinCall): Promise<Matches> {
+  async match<P extends Placement = "device">(
+    left: DeviceKeys,
+    right: DeviceKeys,
+    how: KindAt<P>,
+    call: MatchCall<P>,
+  ): Promise<MatchesAt<P>> {
     this.#engine.guard();
-    return matchRows(this.#engine, this, left, right, how, call);
+    return matchRows(this.#engine, left, right, how, call);
   }
 
   async gatherColumns(

@@ -12,57 +12,61 @@ import {
   type DeviceKeys,
   type DeviceValues,
   destroyColumns,
+  type KindAt,
+  type MatchCall,
   type Matches,
+  type MatchesAt,
   NO_ROW,
   type Words,
 } from "../../device-columns.js";
+import type { Placement } from "../../engine.js";
 import { type JoinKind, type Sides, segmentsOf } from "../../join-kinds.js";
-import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
+import type { JoinCall, RowIndex } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { asBytes } from "../../scalars.js";
-import { semiPairs } from "../../semi-pairs.js";
 import type { CpuEngine } from "../cpu-engine.js";
-import type { PairIndex } from "../join/row-index.js";
+import { joinRows } from "../join/join-rows.js";
+import type { CpuRowIndex } from "../join/row-index.js";
+import { rowThreads } from "./row-threads.js";
 
 /** Joins two sides; see engine/device-columns.ts. */
-export async function matchRows(
+export async function matchRows<P extends Placement>(
   engine: CpuEngine,
-  rows: RowOperations,
   left: DeviceKeys,
   right: DeviceKeys,
-  how: JoinKind,
-  call: JoinCall,
-): Promise<Matches> {
-  const keys = { left: hostKeys(left), right: hostKeys(right) };
-  const isHalf = how === "semi" || how === "anti";
-  const pairs = await (isHalf ? semiPairs(rows, keys, call) : rows.join(keys.left, keys.right, call));
-  const counts = { left: left.rows, right: right.rows };
-  return matchesOf(engine, pairs, how, counts, call);
+  how: KindAt<P>,
+  call: MatchCall<P>,
+): Promise<MatchesAt<P>> {
+  const kind = isHalf(how) ? "semi" : "inner";
+  const pairs = await joinRows(hostKeys(left), hostKeys(right), call, undefined, rowThreads(engine), kind);
+  return placed(engine, pairs, how, { left: left.rows, right: right.rows }, call);
 }
 
-/** Rows in a table that stays, as one that answers in device arrays as well. */
-export function placedIndex(engine: CpuEngine, index: PairIndex, rows: number): RowIndex {
+/** Rows in a table that stays, as an engine's. */
+export function placedIndex(engine: CpuEngine, index: CpuRowIndex): RowIndex {
   return {
-    probe: (...asked) => index.probe(...asked),
     match: async (keys, side, how, call) => {
-      const found = await index.probe(hostKeys(keys), call);
-      const isLeft = side === "left";
-      const pairs: RowPairs = isLeft ? found : turned(found);
-      const counts = isLeft ? { left: keys.rows, right: rows } : { left: rows, right: keys.rows };
-      return matchesOf(engine, pairs, how, counts, call);
+      const pairs = await index.pairs(hostKeys(keys), side, how === "semi" ? how : "inner", call);
+      const rows = index.keys.rows;
+      const counts = side === "left" ? { left: keys.rows, right: rows } : { left: rows, right: keys.rows };
+      return placed(engine, pairs, how, counts, call);
     },
     destroy: () => index.destroy(),
   };
 }
 
-/** The pairs of a join whose sides are exchanged. */
-function turned({ left, right, inOrder, release }: RowPairs): RowPairs {
-  return {
-    left: right,
-    right: left,
-    release,
-    ...(inOrder && { inOrder: inOrder === "left" ? "right" : "left" }),
-  };
+const isHalf = (how: JoinKind) => how === "semi" || how === "anti";
+
+/** Pairs where they are wanted. */
+async function placed<P extends Placement>(
+  engine: CpuEngine,
+  pairs: RowPairs,
+  how: JoinKind,
+  counts: Sides<number>,
+  call: Pick<MatchCall<P>, "output" | "signal">,
+): Promise<MatchesAt<P>> {
+  const isHere = call.output === "host";
+  return (isHere ? pairs : await matchesOf(engine, pairs, how, counts, call)) as MatchesAt<P>;
 }
 
 /** The rows of a join that pairs make, which are released. */
@@ -73,7 +77,6 @@ async function matchesOf(
   counts: Sides<number>,
   { signal }: Pick<JoinCall, "signal">,
 ): Promise<Matches> {
-  const isHalf = how === "semi" || how === "anti";
   try {
     const segments = await segmentsOf(how, pairs, counts, pauses(signal));
     const total = segments.reduce((sum, segment) => sum + segment.rows, 0);
@@ -91,7 +94,7 @@ async function matchesOf(
     };
     const [{ inOrder }] = segments;
     const isWhole = inOrder !== undefined && segments.length === 1 && total === counts[inOrder];
-    const right = isHalf ? null : column("right");
+    const right = isHalf(how) ? null : column("right");
     return { left: column("left"), right, inOrder: isWhole ? inOrder : undefined };
   } finally {
     pairs.release?.();

@@ -1,6 +1,6 @@
 /**
  * One call over rows on the GPU: its memory, counters, chunks, progress and times. The operations on rows (group-rows.ts,
- * ../join/join-rows.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
+ * ../join/match.ts) say what to record; this says how it is submitted, waited for, timed and stopped.
  *
  * Submissions run in their order. Only those that read the counters back are waited for: a wait takes as long as the GPU works on a million
  * rows. Of steps that nobody waits for some are queued, and go along with the next submission (`eachChunk`), and some are submitted, so

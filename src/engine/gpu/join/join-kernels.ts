@@ -13,12 +13,6 @@ import {
 import { totalling } from "../groups/totals.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 
-/** Writes the pairs of a side whose partners are groups of one row. */
-export const probeUniqueKernel = kernelSource("probe unique", rowParams, [
-  ...finding,
-  fragment("join/probe-unique", { bindings: { outBuild: readWrite(), outProbe: readWrite() } }),
-]);
-
 /** Finds each row's group, and counts pairs. */
 export const probeKernel = kernelSource("probe", rowParams, [
   ...finding,

@@ -1,10 +1,10 @@
 /**
- * Joins on the GPU whose result stays there, as row numbers: of two sides, the smaller of which is the build side, or of one side with an
+ * Joins on the GPU, whose result is row numbers, there or on the host: of two sides, the smaller of which is the build side, or of one side with an
  * index that was built before (match.ts).
  */
-import type { DeviceKeys, Matches } from "../../device-columns.js";
+import type { DeviceKeys, KindAt, MatchCall, MatchesAt } from "../../device-columns.js";
+import type { Placement } from "../../engine.js";
 import type { JoinKind } from "../../join-kinds.js";
-import type { JoinCall } from "../../row-operations.js";
 import { ResultColumns } from "../groups/result-columns.js";
 import { largestRange, type RecordLayout, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, runRows } from "../groups/row-run.js";
@@ -14,13 +14,13 @@ import { type BuiltSide, Match, type MatchedSides } from "./match.js";
 const PASSES = 1;
 
 /** Joins two sides; see engine/device-columns.ts. */
-export function matchRows(
+export function matchRows<P extends Placement = "device">(
   host: RowHost,
   left: DeviceKeys,
   right: DeviceKeys,
-  how: JoinKind,
-  call: JoinCall,
-): Promise<Matches> {
+  how: KindAt<P>,
+  call: MatchCall<P>,
+): Promise<MatchesAt<P>> {
   const isHalf = how === "semi" || how === "anti";
   const buildsLeft = !isHalf && left.rows < right.rows;
   const [build, probe] = buildsLeft ? [left, right] : [right, left];
@@ -37,31 +37,35 @@ export interface Indexed {
 }
 
 /** Joins rows, which are a side of the join, with those of an index; see engine/row-operations.ts. */
-export function matchIndexed(
+export function matchIndexed<P extends Placement = "device">(
   host: RowHost,
   { rows, layout, built }: Indexed,
   probe: DeviceKeys,
   side: "left" | "right",
-  how: JoinKind,
-  call: JoinCall,
-): Promise<Matches> {
+  how: KindAt<P>,
+  call: MatchCall<P>,
+): Promise<MatchesAt<P>> {
   checkBinding(host.gpu, largestRange(probe, layout));
   const sides = { build: { rows, columns: [] }, probe, buildsLeft: side === "right", built };
   return matching(host, sides, layout, probe.rows, how, call);
 }
 
-async function matching(
+async function matching<P extends Placement>(
   host: RowHost,
   sides: MatchedSides,
   layout: RecordLayout,
   rows: number,
   how: JoinKind,
-  call: JoinCall,
-): Promise<Matches> {
+  call: MatchCall<P>,
+): Promise<MatchesAt<P>> {
   const columns = new ResultColumns(host);
   const work = { call, layout, rows, passes: sides.probe.columns.length + PASSES };
   try {
-    return await runRows(host, work, (run) => new Match(run, columns, call, sides, how).answer());
+    const answer = await runRows<MatchesAt<Placement>>(host, work, (run) => {
+      const match = new Match(run, columns, call, sides, how);
+      return call.output === "host" ? match.pairs() : match.answer();
+    });
+    return answer as MatchesAt<P>;
   } catch (error) {
     columns.destroy();
     throw error;

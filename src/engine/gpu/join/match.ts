@@ -1,5 +1,5 @@
 /**
- * One join on the GPU whose result stays there. Where the rows of the build side are all different, or only matching
+ * One join on the GPU, whose result stays there or goes to the host. Where the rows of the build side are all different, or only matching
  * counts, every probe row gets one partner; else pairs are counted and written (count-pairs.ts). The kinds of join come from that: rows
  * are listed by whether they have a partner (row-lists.ts), and rows of a side that are in no pair are appended.
  *
@@ -11,12 +11,20 @@ import { LimitError } from "../../../errors.js";
 import type { DeviceKeys, Matches } from "../../device-columns.js";
 import type { JoinKind } from "../../join-kinds.js";
 import type { JoinCall } from "../../row-operations.js";
-import { MAX_PAIRS } from "../../rows.js";
+import { MAX_PAIRS, type RowPairs } from "../../rows.js";
+import { asBytes } from "../../scalars.js";
 import { beginGroups, type GroupsAhead, type GroupTable, probing } from "../groups/group-table.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, packRecords, type Records } from "../groups/row-records.js";
 import { checkBinding, type RowRun } from "../groups/row-run.js";
-import { countPairs, type GroupLists, type PairSource, pairsByRecords } from "./count-pairs.js";
+import type { Range } from "../runtime.js";
+import {
+  countPairs,
+  type GroupLists,
+  type PairCount,
+  type PairSource,
+  pairsByRecords,
+} from "./count-pairs.js";
 import { type DenseIndex, denseIndex, denseSides } from "./dense-index.js";
 import { expandKernel, partnersKernel } from "./join-kernels.js";
 import { partnersByParts } from "./match-parts.js";
@@ -50,6 +58,9 @@ export interface MatchedSides {
   /** The build side's table, where it was built before: then its keys are not looked at. */
   readonly built: BuiltSide | null;
 }
+
+/** Pairs that are brought to the host at once: 16 MiB a side. */
+const PAIR_CHUNK = 2 ** 22;
 
 /** Why rows are listed without being counted before. */
 const ONE_PARTNER = "a probe row has one partner at most";
@@ -94,12 +105,24 @@ export class Match {
     return this.#isHalf && !this.#buildsLeft;
   }
 
+  /** The rows on the host, of an inner or a semi join. */
+  async pairs(): Promise<RowPairs> {
+    const { run } = this;
+    const found = await this.#find();
+    if ("inputs" in found) return this.#pairsHere(found);
+    await run.flush("last step");
+    await run.accepted();
+    const { probe, build, partners } = found;
+    const [own, others] = await Promise.all([probe.array.read(), build?.array.read() ?? new Uint32Array(0)]);
+    const isWhole = build !== null && build === partners;
+    this.#lists.drop(probe, build, partners);
+    return this.#turned(own, others, isWhole);
+  }
+
+  /** The rows on the GPU. */
   async answer(): Promise<Matches> {
-    const { partners, ...found } =
-      (await this.#fromDense()) ??
-      (await this.#fromParts()) ??
-      (await this.#fromTable()) ??
-      (await this.#fromRecords());
+    const counted = await this.#find();
+    const { partners, ...found }: Found = "inputs" in counted ? await this.#pairsThere(counted) : counted;
     if (this.#isHalf && found.build) {
       const left = await this.#lists.rowsOf(found.build, this.#build.rows, this.how === "semi");
       this.#lists.drop(found.probe, found.build, partners);
@@ -111,8 +134,18 @@ export class Match {
     return { left: left.array, right: right?.array ?? null, inOrder };
   }
 
+  /** The rows, or how many pairs there are, which are not written yet. */
+  async #find(): Promise<Found | PairCount> {
+    return (
+      (await this.#fromDense()) ??
+      (await this.#fromParts()) ??
+      (await this.#fromTable()) ??
+      (await this.#fromRecords())
+    );
+  }
+
   /** The rows by an array over the build side's keys; undefined where these do not lie close together. */
-  async #fromDense(): Promise<Found | undefined> {
+  async #fromDense(): Promise<Found | PairCount | undefined> {
     const { run } = this;
     const sides = this.#built === null ? await denseSides(run, this.#build, this.#probe) : null;
     if (sides === null) return undefined;
@@ -127,7 +160,7 @@ export class Match {
       return guessed;
     }
     if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
-    return this.#pairs(await index.pairs(), null);
+    return this.#count(await index.pairs(), null);
   }
 
   /** Waits for what was submitted. */
@@ -171,13 +204,13 @@ export class Match {
   }
 
   /** The rows by records: of a build side that was built before, or of both sides. */
-  async #fromRecords(): Promise<Found> {
+  async #fromRecords(): Promise<Found | PairCount> {
     const { run } = this;
     if (this.#built === null) return this.#guess();
     const { table, lists } = this.#built;
     run.keying = table.keying;
     const probe = await packRecords(run, this.#probe);
-    if (this.#repeats(table)) return this.#pairs(await pairsByRecords(run, table, probe), lists);
+    if (this.#repeats(table)) return this.#count(await pairsByRecords(run, table, probe), lists);
     run.noting(ONE_PARTNER)();
     return this.#fromPartners(await this.#probeTable(table, probe, true));
   }
@@ -185,7 +218,7 @@ export class Match {
   /**
    * The rows are listed as if no two build rows were equal before anybody knows: mostly that is so, and a wait for the table is saved.
    */
-  async #guess(): Promise<Found> {
+  async #guess(): Promise<Found | PairCount> {
     const { run } = this;
     const { host, layout } = run;
     const largest = Math.max(largestRange(this.#build, layout), largestRange(this.#probe, layout));
@@ -207,7 +240,7 @@ export class Match {
     if (!repeats) run.noting(ONE_PARTNER)();
     if (guessed && !repeats && !again) return guessed;
     if (guessed) this.#lists.drop(guessed.probe, guessed.build, guessed.partners);
-    if (repeats) return this.#pairs(await pairsByRecords(run, table, probe), null);
+    if (repeats) return this.#count(await pairsByRecords(run, table, probe), null);
     return this.#fromPartners(await this.#probeTable(table, probe, guessed === null));
   }
 
@@ -231,10 +264,44 @@ export class Match {
     return partners;
   }
 
-  /** Counts the pairs, and writes them. */
-  async #pairs(source: PairSource, lists: GroupLists | null): Promise<Found> {
+  #count(source: PairSource, lists: GroupLists | null): Promise<PairCount> {
+    return countPairs(this.run, source, this.call.mostPairs ?? MAX_PAIRS, lists);
+  }
+
+  /** Writes the pairs a chunk at a time, and brings them to the host. */
+  async #pairsHere({ total, inputs }: PairCount): Promise<RowPairs> {
+    const { run } = this;
+    const [probe, build] = [new Uint32Array(total), new Uint32Array(total)];
+    const room = Math.min(total, PAIR_CHUNK) * 4;
+    const [outProbe, outBuild] = [await run.range(room), await run.range(room)];
+    const write = await run.step(expandKernel, {});
+    for (let first = 0; first < total; first += PAIR_CHUNK) {
+      run.checkSignal();
+      const count = Math.min(PAIR_CHUNK, total - first);
+      const params = { first, count, total: this.#probe.rows };
+      const readInto = ({ buffer }: Range, words: Uint32Array) => ({
+        buffer,
+        offset: 0,
+        into: asBytes(words.subarray(first, first + count)),
+      });
+      await run.submitAndWait(
+        "pairs",
+        (recorder) => write(recorder, { ...inputs, outBuild, outProbe }, params),
+        [readInto(outProbe, probe), readInto(outBuild, build)],
+      );
+    }
+    return this.#turned(probe, build, false);
+  }
+
+  /** @param isWhole the probe rows are all, in their order */
+  #turned(probe: Uint32Array, build: Uint32Array, isWhole: boolean): RowPairs {
+    if (this.#buildsLeft) return { left: build, right: probe, ...(isWhole && { inOrder: "right" }) };
+    return { left: probe, right: build, ...(isWhole && { inOrder: "left" }) };
+  }
+
+  /** Writes the pairs. */
+  async #pairsThere({ total, inputs }: PairCount): Promise<Found> {
     const { run, columns } = this;
-    const { total, inputs } = await countPairs(run, source, this.call.mostPairs ?? MAX_PAIRS, lists);
     const [probe, build] = [await columns.add(total), await columns.add(total)];
     const write = await run.step(expandKernel, {});
     await this.#lists.each("pairs", total, (recorder, chunk) => {

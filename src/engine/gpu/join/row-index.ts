@@ -1,17 +1,15 @@
 /**
  * Rows in a table on the GPU that stays, for batches of others to be joined with: their records, their groups, and, where rows
- * repeat, the groups' lists. What a join makes anew each time (join-rows.ts).
+ * repeat, the groups' lists. A join without an index makes them anew each time (match.ts).
  */
-import type { DeviceKeys, Matches } from "../../device-columns.js";
-import type { JoinKind } from "../../join-kinds.js";
+import type { DeviceKeys, KindAt, MatchCall, MatchesAt } from "../../device-columns.js";
+import type { Placement } from "../../engine.js";
 import type { JoinCall, RowIndex } from "../../row-operations.js";
-import type { RowKeys, RowPairs } from "../../rows.js";
 import { Scratch } from "../batch/columns.js";
 import { buildGroups } from "../groups/group-table.js";
-import { largestRange, packRecords, type RecordLayout, recordLayout } from "../groups/row-records.js";
+import { largestRange, type RecordLayout, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { listGroups } from "./count-pairs.js";
-import { findPairs } from "./join-rows.js";
 import type { BuiltSide } from "./match.js";
 import { matchIndexed } from "./match-rows.js";
 
@@ -56,30 +54,14 @@ class WebgpuRowIndex implements RowIndex {
     readonly nullsEqual: boolean,
   ) {}
 
-  async probe(keys: RowKeys, call: Omit<JoinCall, "nullsEqual">): Promise<RowPairs> {
-    const { host, built, layout, nullsEqual } = this;
-    host.gpu.checkAlive();
-    const { rows } = keys;
-    if (built === null || rows === 0) {
-      call.onProgress?.(rows, rows);
-      return { left: new Uint32Array(0), right: new Uint32Array(0) };
-    }
-    checkBinding(host.gpu, largestRange(keys, layout));
-    const work = { call: { ...call, nullsEqual }, layout, rows, passes: keys.columns.length + PASSES };
-    const { build, probe } = await runRows(host, work, async (run) => {
-      run.keying = built.table.keying;
-      return findPairs(run, built.table, await packRecords(run, keys), call.mostPairs, built.lists);
-    });
-    return { left: probe, right: build };
-  }
-
-  async match(
+  async match<P extends Placement = "device">(
     keys: DeviceKeys,
     side: "left" | "right",
-    how: JoinKind,
-    call: Omit<JoinCall, "nullsEqual">,
-  ): Promise<Matches> {
-    return matchIndexed(this.host, this, keys, side, how, { ...call, nullsEqual: this.nullsEqual });
+    how: KindAt<P>,
+    call: Omit<MatchCall<P>, "nullsEqual">,
+  ): Promise<MatchesAt<P>> {
+    const { host, nullsEqual } = this;
+    return matchIndexed<P>(host, this, keys, side, how, { ...call, nullsEqual });
   }
 
   destroy(): void {

@@ -17,7 +17,6 @@ import partnerPlaced from "./join/partner-placed.wgsl";
 import partners from "./join/partners.wgsl";
 import placeRows from "./join/place-rows.wgsl";
 import probe from "./join/probe.wgsl";
-import probeUnique from "./join/probe-unique.wgsl";
 import selectRows from "./join/select-rows.wgsl";
 
 export const joinTexts: Texts = {
@@ -37,6 +36,5 @@ export const joinTexts: Texts = {
   partners,
   "place-rows": placeRows,
   probe,
-  "probe-unique": probeUnique,
   "select-rows": selectRows,
 };

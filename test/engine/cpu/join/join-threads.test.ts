@@ -17,6 +17,7 @@ import { runProgram } from "../../../helpers/run-program.js";
 
 const PROBE_ROWS = 40_000;
 const BUILD_ROWS = 30_000;
+const HERE = { nullsEqual: false, output: "host" } as const;
 const rows = { chunk: 2 ** 13, slice: 2 ** 10, share: 2 ** 9, sortAbove: 2 ** 11 };
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -110,7 +111,7 @@ it("a join with more pairs than memory holds says what to do about the join", as
   const side: RowKeys = { rows: 5000, columns: [words(5000, 1, () => 1)] };
   const limit = vi.spyOn(process, "constrainedMemory").mockReturnValue(1);
   try {
-    await expect(operations.join(side, side, { nullsEqual: false })).rejects.toMatchObject({
+    await expect(operations.match(side, side, "inner", HERE)).rejects.toMatchObject({
       code: "LIMIT",
       limit: "memory",
       need: 4 * 5000 ** 2,
@@ -183,7 +184,7 @@ describe("gathers on several threads", () => {
   it("give the buffers of one", async () => {
     const keys = { rows: PROBE_ROWS, columns: [words(PROBE_ROWS, 1, anyOf(900, 1))] };
     const dimension = { rows: 1000, columns: [words(1000, 1, (row) => row % 900)] };
-    const pairs = await operations.join(keys, dimension, { nullsEqual: false });
+    const pairs = await operations.match(keys, dimension, "inner", HERE);
     const data = (length: number) => Uint8Array.from({ length }, (_, i) => random(i, 256, 4));
     const text = strings(1001, (row) => "x".repeat(row % 40) + row);
     const offsets = Uint32Array.of(0, ...text.ends);
@@ -209,7 +210,7 @@ describe("gathers on several threads", () => {
 
   it("reject with the limit that one would meet", async () => {
     const keys = { rows: PROBE_ROWS, columns: [words(PROBE_ROWS, 1, anyOf(900, 1))] };
-    const pairs = await operations.join(keys, keys, { nullsEqual: false });
+    const pairs = await operations.match(keys, keys, "inner", HERE);
     const source = { kind: "strings", offsets: Uint32Array.of(0, 5), bytes: new Uint8Array(5) } as const;
     const rows = pairs.left.fill(0);
     const tasks = [100, 2 ** 31 - 1].map((most) => ({ source: { ...source, most }, rows }));
@@ -223,19 +224,19 @@ describe("stopping", () => {
   it("a signal stops a join between chunks, and the next join works", async () => {
     const reason = new Error("enough");
     const abort = new AbortController();
-    const call = operations.join(side, side, {
-      nullsEqual: false,
+    const call = operations.match(side, side, "inner", {
+      ...HERE,
       signal: abort.signal,
       onProgress: () => abort.abort(reason),
     });
     await expect(call).rejects.toBe(reason);
-    expect((await operations.join(side, side, { nullsEqual: false })).left.length).toBe(PROBE_ROWS);
+    expect((await operations.match(side, side, "inner", HERE)).left.length).toBe(PROBE_ROWS);
   });
 
   it("destroying the engine stops a join", async () => {
     const engine = (await openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine;
-    const call = (await engine.rows()).join(side, side, {
-      nullsEqual: false,
+    const call = (await engine.rows()).match(side, side, "inner", {
+      ...HERE,
       onProgress: () => engine.destroy(),
     });
     await expect(call).rejects.toMatchObject({ code: "DEVICE_LOST" });

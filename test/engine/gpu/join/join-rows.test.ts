@@ -86,7 +86,10 @@ async function check(
   kinds: ("words" | "wide" | "bytes")[],
   nullsEqual = false,
 ) {
-  const pairs = await (await on.rows()).join(keysOf(left, kinds), keysOf(right, kinds), { nullsEqual });
+  const pairs = await (await on.rows()).match(keysOf(left, kinds), keysOf(right, kinds), "inner", {
+    nullsEqual,
+    output: "host",
+  });
   const got = Array.from(pairs.left, (l, i) => `${l} ${pairs.right[i]}`).sort();
   expect(got).toEqual(expected(left, right, nullsEqual));
 }
@@ -98,7 +101,7 @@ const random = (below: number) => {
 };
 const rows = (count: number, make: () => Row) => Array.from({ length: count }, make);
 
-describe("joinRows on webgpu", () => {
+describe("pairs of rows on webgpu", () => {
   it("joins unique build keys", async () => {
     const right = Array.from({ length: 300 }, (_, i): Row => [i * 7]);
     await check(
@@ -185,7 +188,10 @@ describe("joinRows on webgpu", () => {
     const counts = new Map<number, number>();
     for (const key of right) counts.set(key, (counts.get(key) ?? 0) + 1);
     const total = left.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0);
-    const pairs = await (await engine.rows()).join(column(left), column(right), { nullsEqual: false });
+    const pairs = await (await engine.rows()).match(column(left), column(right), "inner", {
+      nullsEqual: false,
+      output: "host",
+    });
     expect(pairs.left.length).toBe(total);
     expect(pairs.left.every((l, i) => left[l] === right[pairs.right[i]])).toBe(true);
     expect(new Set(Array.from(pairs.left, (l, i) => l * n + pairs.right[i])).size).toBe(total);
