@@ -19,7 +19,8 @@ const loadLog = lazily(() => import("../engine/plan-log.js"));
 /** What is known of a call that looks keys up. */
 export interface Reading<K extends KeyType> {
   /** A name for calls that differ in nothing but their keys and the options of all bulk calls. */
-  readonly operation: string;
+  /** Its name, and arguments besides the keys. */
+  readonly operation: readonly unknown[];
   readonly keys: Input<K>;
   readonly call: Call;
   readonly to: Destination;
@@ -83,9 +84,9 @@ export class Calls<K extends KeyType> {
   ): Promise<R> {
     if (this.#ended || !isJoinable(keys, call, to))
       return this.run(() => read(keys), [keys as Input<KeyType>], call, to);
-    const kind = `${operation} ${call.strategy} ${call.groupSize}`;
+    const kind = [call.strategy, call.groupSize, ...operation];
     const waiting = this.#waiting;
-    if (waiting?.kind === kind && waiting.hasRoom(keys)) return waiting.add(keys, takenAway) as Promise<R>;
+    if (waiting?.isOf(kind) && waiting.hasRoom(keys)) return waiting.add(keys, takenAway) as Promise<R>;
     const calls = new JoinedCalls<Scalar>(kind);
     const begin = () => {
       if (this.#waiting === calls) this.#waiting = undefined;

@@ -147,7 +147,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const call = checkBulkOptions(this.engine, keys, options, " output into");
     const to = destination(this.engine, options, lengthOf(keys), { found: "u8" });
     const contains = async (keys: Input<TableKey<K>>) => [await this.table.contains(keys, to, call)] as const;
-    const [result] = await this.calls.read({ operation: "contains", keys, call, to }, contains);
+    const [result] = await this.calls.read({ operation: ["contains"], keys, call, to }, contains);
     return answered(call, { found: placed<"u8", P>(result, lengthOf(keys)) }).found;
   }
 
@@ -292,8 +292,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
       const { values, found } = await this.table.find(keys, missing, to, call);
       return [values, found] as const;
     };
-    // in a template −0 is 0
-    const operation = `find ${[missing].flat().map((part) => (Object.is(part, -0) ? "-0" : part))}`;
+    const operation = ["find", missing].flat();
     const results = await this.calls.read({ operation, keys, call, to }, find);
     const length = lengthOf(keys);
     const values = placed<V, P>(results[0], length);

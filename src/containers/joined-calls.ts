@@ -20,8 +20,13 @@ export class JoinedCalls<K extends ScalarType> {
   /** What the batch answers: columns as long as all keys together. */
   answer!: Promise<Columns>;
 
-  /** @param kind a name for calls that differ in nothing but their keys */
-  constructor(readonly kind: string) {}
+  /** @param kind the operation and its arguments but for the keys */
+  constructor(private readonly kind: readonly unknown[]) {}
+
+  /** Whether calls of such a kind may join. −0 and 0 are two arguments. */
+  isOf(kind: readonly unknown[]): boolean {
+    return kind.length === this.kind.length && kind.every((part, i) => Object.is(part, this.kind[i]));
+  }
 
   /** Whether so many keys more may join. */
   hasRoom({ length }: { readonly length: number }): boolean {

@@ -28,7 +28,8 @@ import { Container } from "./container.js";
 import type { ContainerKey, KeyColumn, KeyOf, Keys, KeyTarget, PlacedKeys } from "./key-types.js";
 import { answered, destination, placed } from "./results.js";
 
-const applyOps: readonly ApplyOp[] = ["add", "min", "max", "and", "or", "xor"];
+const bitOps: readonly ApplyOp[] = ["and", "or", "xor"];
+const applyOps: readonly ApplyOp[] = ["add", "min", "max", ...bitOps];
 
 /** Base of the maps. */
 export abstract class MapContainer<K extends ContainerKey, V extends ValueType> extends Container<K, V> {
@@ -62,8 +63,11 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   /**
    * Inserts pairs; a key that is there gets `op(old value, new value)`. Equal keys in one batch are all combined.
-   * add wraps for integers: a sum beyond 2^32 - 1 (for i32, 2^31 - 1; u64 and i64 the same with 64 and 63 bits) starts again from the other end, and nothing says so; f32 add on webgpu rounds in an unspecified order and may take subnormals for 0; f64 add on webgpu rounds equal keys' sum once (docs/wide-keys.md);
-   * min and max of floats order by bits (−0 < +0, NaN above all numbers); and, or, xor are for integers. Composite values have no operations.
+   * - add wraps for integers, silently: a sum beyond 2^32 - 1 (i32: 2^31 - 1; u64 and i64: 2^64 - 1 and 2^63 - 1) starts again from
+   *   the other end. On webgpu, f32 add rounds in an unspecified order and may take subnormals for 0, and f64 add rounds equal keys' sum
+   *   once (docs/wide-keys.md).
+   * - min and max of floats order by bits (−0 < +0, NaN above all numbers).
+   * - and, or, xor are for integers. Composite values have no operations.
    * @throws CapacityError when some keys found no slot.
    */
   async insertOrApply(
@@ -153,11 +157,12 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
 
   #checkApply(op: ApplyOp): void {
     checkOneOf("operation", op, applyOps);
-    const type = typeName(this.valueType);
-    // of floats in one column: not of their bits, nor of several columns
-    if (/^\[|^f.*(and|or|xor)$/.test(type + op)) {
+    const type: ValueType = this.valueType;
+    const isInteger = typeof type === "string" && !type.startsWith("f");
+    // floats have no bits to combine, and composites no operation at all
+    if (typeof type !== "string" || (!isInteger && bitOps.includes(op))) {
       throw new ValidationError(
-        `"${op}" is not defined for ${type} values.`,
+        `"${op}" is not defined for ${typeName(type)} values.`,
         "Use insertOrAssign, or values of another type.",
       );
     }

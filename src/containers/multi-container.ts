@@ -125,7 +125,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     const contains = async (keys: Input<K>) =>
       [await this.index.contains(keys as ColumnInput<K>, to, call)] as const;
     const [result] = await this.calls.read(
-      { operation: "contains", keys: keys as Input<K>, call, to },
+      { operation: ["contains"], keys: keys as Input<K>, call, to },
       contains,
     );
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;
@@ -140,7 +140,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
     const to = destination(this.engine, options, keys.length, { counts: "u32" });
     const count = async (keys: Input<K>) =>
       [await this.index.count(keys as ColumnInput<K>, to, call)] as const;
-    const [result] = await this.calls.read({ operation: "count", keys: keys as Input<K>, call, to }, count);
+    const [result] = await this.calls.read({ operation: ["count"], keys: keys as Input<K>, call, to }, count);
     return answered(call, { counts: placed<"u32", P>(result, keys.length) }).counts;
   }
 

@@ -128,7 +128,7 @@ export class BloomFilter<K extends BasicType = "u32"> extends Sketch<K, EngineFi
     const contains = async (keys: Input<K>) =>
       [await this.sketch.contains(keys as ColumnInput<K>, to, call)] as const;
     const [result] = await this.calls.read(
-      { operation: "contains", keys: keys as Input<K>, call, to },
+      { operation: ["contains"], keys: keys as Input<K>, call, to },
       contains,
     );
     return answered(call, { found: placed<"u8", P>(result, keys.length) }).found;

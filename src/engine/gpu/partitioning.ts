@@ -45,13 +45,13 @@ export interface StagedItems {
 export interface Partitioning {
   /** Partitions that one pass makes at full speed. */
   readonly FEW_PARTITIONS: number;
-  /** Submits keys in the order of partitions: `filled` elements of `keys`. @throws LimitError when there is too little memory */
+  /** Submits keys in the order of partitions: `selected` elements of `keys`. @throws LimitError when there is too little memory */
   splitByPartition(
     splitting: Splitting,
     chunk: BoundChunk,
     partitions: SlotPartitions,
     how: { readonly kind: "key"; readonly put: "columns" },
-  ): Promise<{ readonly keys: Range; readonly filled: number }>;
+  ): Promise<{ readonly keys: Range; readonly selected: number }>;
   /**
    * Stages a chunk's items by page of a table.
    * @param keys distinct keys that the chunk has at most

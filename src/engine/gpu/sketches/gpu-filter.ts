@@ -137,7 +137,7 @@ export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements Engi
     const items = await chunk.scratch.attempt(() => splitByPartition(this, chunk, partitions, how));
     if (items === null) return null;
     chunk.log?.correctChunk({ strategy: "partitioned", reason, partitions: partitions.count });
-    const { filled: count } = items;
+    const { selected: count } = items;
     return { count, keys: bindAt(items.keys.buffer, 0, count * 4), mask: undefined };
   }
 

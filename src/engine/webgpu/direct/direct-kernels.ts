@@ -156,8 +156,6 @@ function lookUpKernel(probing: Probing, keyColumn: KeyColumn, code: SlotCode) {
         "FLAGGED",
         /** Add the number of keys found to control.found. */
         "COUNTED",
-        /** params.fill stands for "absent", in place of flags: a value that equals it is told by control.aborted. */
-        "SENTINELS",
       ],
     }),
   ]);

@@ -11,8 +11,6 @@ export interface LookupRunOptions extends ResultColumns {
   readonly mask?: Column | undefined;
   /** Of a table that is full, or may come to be: the kernels are those that were compiled before it was. */
   readonly counted?: boolean;
-  /** Absent keys are told by the value `fill`, in place of flags: see SENTINELS in direct-kernels.ts. */
-  readonly sentinels?: boolean;
 }
 
 /** What a lookup of a chunk is told. */
@@ -28,13 +26,12 @@ export interface FindArguments {
 export function lookupRun(
   state: TableState,
   count: number,
-  { mask, values, flags, counted = false, sentinels = false }: LookupRunOptions,
+  { mask, values, flags, counted = false }: LookupRunOptions,
 ): Run {
   const constants = {
     VALUED: values !== undefined,
     FLAGGED: flags !== undefined,
     COUNTED: counted,
-    SENTINELS: sentinels,
     HOME_SORTED: !counted && usesHomeOrder(state),
   };
   const run = { kernel: state.sources.lookup, constants, mask, values, flags };
@@ -50,34 +47,29 @@ export function clearFlags(recorder: Recorder, { range, shift }: Column, count: 
 
 /** What a lookup may do besides, for strategies that look a chunk up in another order than the batch's. */
 export interface LookupDetails {
-  readonly sentinels?: boolean;
   /** Recorded after the lookup, with the submission that reads results back. */
   readonly after?: (recorder: Recorder) => void;
   /** In place of a run over the chunk. */
   readonly over?: (run: Run) => Promise<Totals>;
 }
 
-/**
- * Looks a chunk up into result columns, and reads results back.
- * @returns `aborted` not 0 where it has to be done without `sentinels`.
- */
+/** Looks a chunk up into result columns, and reads results back. */
 export async function lookUpChunk(
   state: TableState,
   chunk: BoundChunk,
   { results, fill, reads }: FindArguments,
-  { sentinels, after, over = (run) => runOverChunk(state, chunk, run) }: LookupDetails = {},
-): Promise<{ aborted: number }> {
+  { after, over = (run) => runOverChunk(state, chunk, run) }: LookupDetails = {},
+): Promise<void> {
   const { count, mask } = chunk;
   const run: Run = {
-    ...lookupRun(state, count, { mask, ...results, sentinels }),
+    ...lookupRun(state, count, { mask, ...results }),
     fill,
     abortable: true,
     after,
     reads,
   };
-  const { whole, aborted } = await over(run);
+  const { whole } = await over(run);
   if (!whole && (after || reads.length > 0)) {
     await state.host.gpu.submit("results", (recorder) => after?.(recorder), reads);
   }
-  return { aborted };
 }

@@ -7,17 +7,13 @@
 // With several windows the host zeroes the flags first, and each window's dispatch adds those of its own elements.
 // Bytes per key at load 0.5: 4 read (keys and masks once per window), one sector of 32 read, 4 + 1 written (find), 1 (contains).
 
-/// A value that was found equals the mark.
-var<private> clashes: bool;
 var<workgroup> found: atomic<u32>;
 /// The flags of the workgroup's tile, four a word.
 var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
 fn writeHit(element: u32, at: u32, key: Key) {
   if (GROUP > 1u) { seen = lookAt(at); }
-  let value = foundIn(seen, key);
-  writeFound(element, value);
-  clashes = clashes || (SENTINELS && firstWord(value) == params.fill);
+  writeFound(element, foundIn(seen, key));
 }
 
 // With a GROUP of 1 the value has come with the state word, and is written after the loop; else it has still to be loaded.
@@ -75,7 +71,6 @@ fn main(
     let bit = 1u << (element % 4u * 8u);
     if (FROM_WORKLIST) { atomicOr(&flags[params.flagShift + element / 4u], bit); } else { atomicOr(&tileFlags[numberOf(thread, item) / 4u % WORKGROUP], bit); }
   }
-  if (clashes) { atomicStore(&control.aborted, 1u); }
   if (FLAGGED && !FROM_WORKLIST) {
     workgroupBarrier();
     if (numberOf(thread, 0u) - local + local * 4u < params.count) {

@@ -62,8 +62,6 @@ export interface Totals {
   erased: number;
   found: number;
   rejected: number;
-  /** Not 0 when a kernel has aborted to do it this way. */
-  aborted: number;
   /** Submissions. */
   rounds: number;
   /** `after` and `reads` went with the last one. */
@@ -105,7 +103,6 @@ export function newTotals(): Totals {
     erased: 0,
     found: 0,
     rejected: 0,
-    aborted: 0,
     rounds: 0,
     whole: false,
     rest: null,
@@ -146,7 +143,6 @@ export async function round(
   if (isFirst) totals.selected = run.mask ? counters.selected : worklist.count;
   totals.inserted += counters.inserted + counters.sideInserted;
   totals.erased += counters.erased + counters.sideErased;
-  totals.aborted += counters.aborted;
   // else all elements go again
   if (!overflows(run, worklist, unfinished)) {
     totals.found += counters.found;

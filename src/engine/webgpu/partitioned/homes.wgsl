@@ -1,7 +1,9 @@
-// Homes and partitions of keys, and sentinels of look-ups, for kernels with the parameters of partition-params.ts. A fragment.
+// Homes and partitions of keys, for kernels with the parameters of partition-params.ts. A fragment.
 
-/// The value that stands for a key that is still to be looked up.
-fn openSentinel() -> u32 { return params.sentinel + 1u; }
+/// First words of results between the kernels of a look-up by page: of an absent key, and of one that is still to be looked up. As f32 they
+/// are NaNs; of values that equal them page-find makes OPEN.
+const ABSENT: u32 = 0xffc593a7u;
+const OPEN: u32 = 0xffc593a8u;
 
 fn homeOf(key: Key) -> u32 { return homeOfState(stateOf(key)); }
 

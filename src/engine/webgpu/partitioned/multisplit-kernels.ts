@@ -17,7 +17,6 @@ import { fallbackFragment, KernelMaker } from "./kernel-maker.js";
 import noteNone from "./note-none.wgsl";
 import notePlaces from "./note-places.wgsl";
 import offsets from "./offsets.wgsl";
-import pad from "./pad.wgsl";
 import { partitionParams } from "./partition-params.js";
 import places from "./places.wgsl";
 import putColumns from "./put-columns.wgsl";
@@ -64,18 +63,6 @@ export class MultisplitKernels extends KernelMaker {
     );
   }
 
-  pad() {
-    return this.once("pad", () =>
-      kernelSource("pad", partitionParams, [
-        ...this.probing,
-        wgsl(pad, {
-          bindings: { starts: read(), ends: read(), keys: readWrite("array<Key>") },
-          constants: SIZE,
-        }),
-      ]),
-    );
-  }
-
   /** Brings results from the order of the partitions to that of the batch. */
   unpermute(kind: ItemKind) {
     return this.once(`unpermute ${kind}`, () =>
@@ -91,13 +78,7 @@ export class MultisplitKernels extends KernelMaker {
             values: readWrite(),
             flags: readWrite(),
           },
-          constants: [
-            ...SIZE,
-            "VALUED",
-            "FLAGGED",
-            /** params.sentinel is the value of absent keys: flags come from the values. */
-            "SENTINELS",
-          ],
+          constants: [...SIZE, "VALUED", "FLAGGED"],
         }),
       ]),
     );
@@ -111,16 +92,18 @@ export class MultisplitKernels extends KernelMaker {
         control,
         this.tiles("key"),
         ...readPlacesFragments,
+        wgsl(foundColumnCode(this.format)),
         wgsl(tileNumber),
         wgsl(gather, {
           bindings: {
             partitionStarts: read(),
             partitionEnds: read(),
             results: read("array<Found>"),
-            values: readWrite("array<Found>"),
+            values: readWrite(),
+            flags: readWrite("array<atomic<u32>>"),
             list: readWrite("array<vec2u>"),
           },
-          constants: [...SIZE, "PARTITION_BINS"],
+          constants: [...SIZE, "PARTITION_BINS", "VALUED", "FLAGGED"],
         }),
       ]),
     );

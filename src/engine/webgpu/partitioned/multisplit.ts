@@ -39,8 +39,6 @@ const HISTOGRAM_WORKGROUPS = 528;
 /** One block of elements in so many is counted where partitions may have some room; of so many elements at least, which tell enough. */
 const SAMPLE = 16;
 const LEAST_SAMPLED = 2 ** 15;
-/** Elements of a column that is filled up, for each that there is: more are not worth a sample. */
-const MOST_FILLED = 3;
 /** Keys that a workgroup of scatter remembers: most equal keys of a batch are met there. Those of sub-partition remember fewer. */
 const SEEN_IN_CHUNK = 1024;
 export const SEEN_IN_PARTITION = 256;
@@ -76,8 +74,6 @@ export interface PartitionedItems {
   /** Is to come back with the submission; then `lost` tells whether the sample was wrong, and elements were lost. */
   readonly reads: readonly Readback[];
   lost(): boolean;
-  /** Elements or items that `keys` has room for. */
-  readonly room: number;
   /** Keys, or with put "items" the items. */
   readonly keys: Range;
   readonly values?: Range;
@@ -85,8 +81,6 @@ export interface PartitionedItems {
   readonly places?: Range;
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
-  /** Elements of the columns: these, and what fills the partitions' room. */
-  readonly filled: number;
 }
 
 interface SplitOptions {
@@ -96,7 +90,7 @@ interface SplitOptions {
   placed?: boolean;
   /** Elements whose keys equal others may be left out: any of them, or once their values are combined. */
   distinct?: boolean | Combining;
-  /** The partitions' sizes may be told by a sample, and partitions have some room then. */
+  /** The partitions' sizes may be told by a sample, and partitions have some room then: of items. */
   sampled?: boolean;
 }
 
@@ -119,10 +113,8 @@ export async function splitByPartition(
   const counts = await words(bins);
   const starts = await words(bins + 1);
   const cursors = await words(2 * bins + 2);
-  const most = sampledRoom(count, partitions.count);
-  const pays = count >= LEAST_SAMPLED && (put === "items" || most <= MOST_FILLED * count);
-  const sample = sampled && !masked && pays ? SAMPLE : 1;
-  const room = sample === 1 ? count : most;
+  const sample = sampled && !masked && count >= LEAST_SAMPLED ? SAMPLE : 1;
+  const room = sample === 1 ? count : sampledRoom(count, partitions.count);
   const leaving = leavingOut(distinct, SEEN_IN_CHUNK);
   const tile = partitioner.tileOf(kind, bins, leaving.words);
   const wordsEach = put === "items" ? itemWords(format, kind) : format.keyWords;
@@ -143,12 +135,10 @@ export async function splitByPartition(
     SAMPLED: sample > 1,
     VALUED: kind === "pair",
   };
-  const fills = sample > 1 && put === "columns";
-  const [histogram, offsets, scatter, pad] = await Promise.all([
+  const [histogram, offsets, scatter] = await Promise.all([
     gpu.compile(sources.histogram(), counting),
     gpu.compile(sources.offsets(), { BINS: bins, WORKGROUP: 128, SAMPLE: sample }),
     gpu.compile(sources.scatter(kind, put, leaving.combining), scattering),
-    fills ? gpu.compile(sources.pad(), { BINS: bins, WORKGROUP: 256 }) : null,
   ]);
   const given = {
     slots: spec.slots,
@@ -172,8 +162,6 @@ export async function splitByPartition(
     const to = put === "items" ? { items: keys } : { itemKeys: keys, itemValues: values };
     const from = { keys: chunk.keys.range, values: kind === "pair" ? chunk.values?.range : undefined, mask };
     recorder.dispatch(scatter, { cursors, ...from, ...to, places }, given, tiles);
-    if (pad)
-      recorder.dispatch(pad, { starts, ends: cursors, keys }, { ...given, count: room }, partitions.count);
   };
   let selected = count;
   if (masked) {
@@ -195,11 +183,9 @@ export async function splitByPartition(
     reads: sample === 1 ? [] : [{ buffer: cursors.buffer, offset: (bins + 1) * 4, into }],
     lost: () => into.some((byte) => byte !== 0),
     keys,
-    room,
     values,
     places,
     selected,
-    filled: sample === 1 ? selected : room,
   };
 }
 

@@ -2,9 +2,8 @@
 //
 // A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home, so that a
 // lookup starts at its own entries, however full the table is; by then these are in the first cache. For each item it
-// leaves the value of its key (not VALUED: 0), or params.sentinel for an absent one, or openSentinel() for a key that has to be looked up
-// elsewhere: one that lives in a side slot, or whose probe leaves what is bound or goes far behind the page. A value whose first word looks
-// like one of these is told by control.aborted. Only reads the table.
+// leaves the value of its key (not VALUED: 0), or ABSENT, or OPEN for a key that has to be looked up elsewhere: one that lives in a side
+// slot, whose probe leaves what is bound or goes far behind the page, or whose value looks like ABSENT or OPEN. Only reads the table.
 // Bytes per slot: its own read; per item those of the key read and of the value written.
 
 /// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup memory, too, so
@@ -16,15 +15,12 @@ var<workgroup> lastEmpty: atomic<u32>;
 /// Slots behind the page that a probe looks at: a dispatch is not to run long.
 const MOST_BEHIND: u32 = 2048u;
 
-/// A value that was found looks like a sentinel.
-var<private> clashes: bool;
-
 /// What is left for a key that is there.
 fn answerOf(entry: Slot, key: Key) -> Found {
   if (!VALUED) { return Found(); }
   let value = foundIn(entry, key);
   let word = firstWord(value);
-  clashes = clashes || word == params.sentinel || word == openSentinel();
+  if (word == ABSENT || word == OPEN) { return asFound(OPEN); }
   return value;
 }
 
@@ -46,7 +42,7 @@ fn findBehind(key: Key, state: u32, home: u32) -> Found {
   let passed = mine.slot + mine.slots - home;
   for (var step = passed; step < params.maxProbe; step++) {
     let at = mine.at + mine.slots + step - passed;
-    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return asFound(openSentinel()); }
+    if (at >= windowEnd() + params.behind || step - passed == MOST_BEHIND) { return asFound(OPEN); }
     let entry = slotAt(at);
     let word = stateIn(entry);
     if (isEntryOf(entry, state, key)) { return answerOf(entry, key); }
@@ -57,25 +53,25 @@ fn findBehind(key: Key, state: u32, home: u32) -> Found {
     let other = homeOfState(word);
     if (slot - other + select(0u, params.slots, slot < other) < step) { break; }
   }
-  return asFound(params.sentinel);
+  return asFound(ABSENT);
 }
 
 /// What is left for a key of the page.
 fn find(key: Key) -> Found {
-  if (isSide(key)) { return asFound(openSentinel()); }
+  if (isSide(key)) { return asFound(OPEN); }
   let state = stateOf(key);
   let home = homeOfState(state);
   let own = home - mine.slot;
   let first = atomicLoad(&firsts[own]);
   if (first == 0u) {
-    if (own < atomicLoad(&lastEmpty)) { return asFound(params.sentinel); }
+    if (own < atomicLoad(&lastEmpty)) { return asFound(ABSENT); }
     return findBehind(key, state, home);
   }
   for (var slot = PAGE - first; slot < mine.slots; slot++) {
     let entry = slots[mine.at + slot];
     let word = stateIn(entry);
     if (isEntryOf(entry, state, key)) { return answerOf(entry, key); }
-    if (word != TOMBSTONE && (word == EMPTY || homeOfState(word) != home)) { return asFound(params.sentinel); }
+    if (word != TOMBSTONE && (word == EMPTY || homeOfState(word) != home)) { return asFound(ABSENT); }
   }
   return findBehind(key, state, home);
 }
@@ -109,5 +105,4 @@ fn main(
       if (at < mine.items) { results[mine.first + at] = find(itemKey(item[i])); }
     }
   }
-  if (clashes) { atomicStore(&control.aborted, 1u); }
 }

@@ -9,7 +9,7 @@ import type { Recorder } from "../../gpu/runtime.js";
 import { slotFormat } from "../../slot-format.js";
 import { reserveWorklists, runOverRest } from "../direct/further-rounds.js";
 import { nextWorklist } from "../direct/further-worklists.js";
-import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
+import { clearFlags, type FindArguments, lookUpChunk } from "../direct/look-up.js";
 import type { Run } from "../direct/rounds.js";
 import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
 import type { TableState } from "../table/table-state.js";
@@ -24,8 +24,8 @@ import {
 } from "./multisplit.js";
 import { gridOver, pageLevels, pagesIn, roomFor } from "./page-layout.js";
 import { Partitioner } from "./partitioner.js";
-import { cachePartitions, lookUpByPartition, whatWasWrong } from "./partitions.js";
-import { prepareUnpermute, SENTINEL } from "./unpermute.js";
+import { cachePartitions, findByPartition } from "./partitions.js";
+import { prepareUnpermute } from "./unpermute.js";
 
 /** Items that an invocation loads at once. */
 const ITEMS = 4;
@@ -37,9 +37,9 @@ export function lookupLevels(state: TableState): ReturnType<typeof pageLevels> {
   return pageLevels(state.spec.slots, Partitioner.of(state).pageShift, 1);
 }
 
-/** True when a table's pages may be looked up: its entries are in order, and nothing has shown yet that it is no good. */
-export function looksUpPages({ homeSorted, disabled }: TableState): boolean {
-  return homeSorted && !disabled.has("sentinels") && !disabled.has("pages");
+/** True when a table's pages may be looked up: its entries are in order, and no attempt has failed yet. */
+export function looksUpPages({ homeSorted, avoidsPages }: TableState): boolean {
+  return homeSorted && !avoidsPages;
 }
 
 /** Looks a chunk up by pages; null where there is too little memory for that. */
@@ -67,18 +67,19 @@ async function compileAll(
   const tiling = { BINS: bins, PARTITION_BINS: binsFor(partitions.count), WORKGROUP: tile };
   const { constants } = leavingOut(false, 0);
   const subPartitioning = { ...tiling, ...constants, FALLBACK_VALUES: false, PAGE_SHIFT: pageShift };
+  const asked = { VALUED: results.values !== undefined, FLAGGED: results.flags !== undefined };
   const finding = {
     PAGE: pageSlots,
     WORKGROUP: workgroup,
     ITEMS,
     HELD: pageSlots / workgroup,
-    VALUED: results.values !== undefined,
+    VALUED: asked.VALUED,
   };
   const [subPartition, find, gather, unpermute] = await Promise.all([
     gpu.compile(sources.subPartition("key", undefined, true), subPartitioning),
     gpu.compile(pageSources.pageFind(), finding),
-    gpu.compile(sources.gather(), tiling),
-    prepareUnpermute(state, chunk, partitions, { results, fill, kind: "key", sentinels: true }),
+    gpu.compile(sources.gather(), { ...tiling, ...asked }),
+    prepareUnpermute(state, chunk, partitions, { results, fill, kind: "key" }),
   ]);
   return { subPartition, find, gather, unpermute, tileItems, recordWords: placesRecord(tileItems, bins) };
 }
@@ -110,22 +111,23 @@ async function prepareLookup(
     kind: "key",
     put: "items",
     placed: true,
-    sampled: !state.disabled.has("samples"),
   });
   const { subPartition, find, gather, unpermute, tileItems, recordWords } = await compiling;
   const cursors = await scratchWords(scratch, staged);
   const items = await scratchWords(scratch, staged * room * keyWords);
   const found = await scratchWords(scratch, staged * room * foundWords);
-  const mostTiles = Math.floor(byPartition.room / tileItems) + partitions.count + 1;
+  const mostTiles = Math.floor(count / tileItems) + partitions.count + 1;
   checkBinding(host, mostTiles * recordWords * 4);
   const places = await scratchWords(scratch, mostTiles * recordWords);
-  const values = await scratch.column("u32", byPartition.room * foundWords);
-  const from = { values };
-  const whole = wholeChunk(byPartition.room, host.worklistRoom);
+  const from = {
+    values: args.results.values && (await scratch.column("u32", count * foundWords)),
+    flags: args.results.flags && (await scratch.column("u8", count)),
+  };
+  const whole = wholeChunk(count, host.worklistRoom);
   const sorted: BoundChunk = {
     ...chunk,
-    count: byPartition.room,
-    keys: bindAt(byPartition.keys.buffer, 0, byPartition.room * keyWords * 4),
+    count,
+    keys: bindAt(byPartition.keys.buffer, 0, count * keyWords * 4),
     mask: undefined,
   };
   const list = { buffer: await reserveWorklists(state, sorted), size: whole.room * WORKLIST_BYTES };
@@ -141,12 +143,14 @@ async function prepareLookup(
     pagesPerPartition,
     pageRoom: room,
     fallbackRoom: whole.room,
-    sentinel: SENTINEL,
+    fill: args.fill[0],
+    fillHigh: args.fill[1],
     maxProbe: state.maxProbe,
   };
   const slotBytes = slotWords * 4;
   function record(recorder: Recorder): void {
     recorder.clear(cursors.buffer, 0, staged * 4);
+    if (from.flags) clearFlags(recorder, from.flags, count);
     const grid = gridOver(partitions, count, tileItems);
     const split = { partitionStarts: starts, partitionEnds: ends };
     const splitting = { control, partitions: keys, ...split, cursors, items, places };
@@ -174,33 +178,28 @@ async function prepareLookup(
       };
       recorder.dispatch(find, bindings, ofWindow, pagesHere);
     });
-    const gathering = { control, places, ...split, results: found, values: values.range, list };
+    const into = { values: from.values?.range, flags: from.flags?.range, list };
+    const gathering = { control, places, ...split, results: found, ...into };
     recorder.dispatch(gather, gathering, params, grid);
     unpermute(recorder, byPartition, from);
   }
 
   const after = (recorder: Recorder) => unpermute(recorder, byPartition, from);
   return async () => {
-    const { reads } = args;
+    const { fill, reads } = args;
     chunk.signal?.throwIfAborted();
-    const counters = await state.submit("page-find", [...reads, ...byPartition.reads], record);
-    const { unfinished } = counters;
-    let wrong = whatWasWrong(byPartition, counters);
-    if (wrong === null && unfinished <= whole.room) {
-      if (unfinished === 0) return true;
-      const rest = nextWorklist(whole, unfinished);
-      const over = (run: Run) => runOverRest(state, sorted, run, rest);
-      const left = { results: from, fill: [SENTINEL], reads };
-      wrong = whatWasWrong(
-        byPartition,
-        await lookUpChunk(state, sorted, left, { sentinels: true, after, over }),
-      );
-      if (wrong === null) return true;
+    const { unfinished } = await state.submit("page-find", reads, record);
+    if (unfinished === 0) return true;
+    if (unfinished > whole.room) {
+      state.avoidsPages = true;
+      const reason = "the batch has too many equal keys for pages";
+      chunk.log?.correctChunk({ partitions: cachePartitions(state).count, pages: 0, reason });
+      return findByPartition(state, chunk, args);
     }
-    state.disabled.add(wrong ?? "pages");
-    const reason =
-      wrong === null ? "the batch has too many equal keys for pages" : "an attempt by pages failed";
-    chunk.log?.correctChunk({ partitions: cachePartitions(state).count, pages: 0, reason });
-    return lookUpByPartition(state, chunk, args, wrong === null);
+    const rest = nextWorklist(whole, unfinished);
+    // the flags that are there stay
+    const over = (run: Run) => runOverRest(state, sorted, { ...run, before: undefined }, rest);
+    await lookUpChunk(state, sorted, { results: from, fill, reads }, { after, over });
+    return true;
   };
 }

@@ -33,8 +33,6 @@ export const partitionParams = [
   /** Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply; its second word. */
   "fill",
   "fillHigh",
-  /** The value that stands for an absent key between the kernels of a lookup. */
-  "sentinel",
   /** No key is this many slots or more after its home. */
   "maxProbe",
   /** Slots behind the window's last one that are bound. */

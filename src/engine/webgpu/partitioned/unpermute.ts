@@ -15,19 +15,14 @@ export interface UnpermuteOptions {
   readonly fill: readonly number[];
   /** Items that were split. */
   readonly kind: ItemKind;
-  /** Flags come from values: those of absent keys are SENTINEL. */
-  readonly sentinels: boolean;
 }
-
-/** The first word of the value of absent keys on its way to `unpermute`: of all types one that is hardly anybody's (as f32, a NaN). */
-export const SENTINEL = 0xffc593a7;
 
 /** Prepares to bring results from the order of the partitions to that of the batch. */
 export async function prepareUnpermute(
   state: TableState,
   { count }: BoundChunk,
   partitions: Partitions,
-  { results: { values, flags }, fill, kind, sentinels }: UnpermuteOptions,
+  { results: { values, flags }, fill, kind }: UnpermuteOptions,
 ): Promise<(recorder: Recorder, items: PartitionedItems, from: ResultColumns) => void> {
   const { sources, tileOf } = Partitioner.of(state);
   // as the split's
@@ -38,7 +33,6 @@ export async function prepareUnpermute(
     WORKGROUP: workgroup,
     VALUED: values !== undefined,
     FLAGGED: flags !== undefined,
-    SENTINELS: sentinels,
   });
   const params = {
     count,
@@ -46,7 +40,6 @@ export async function prepareUnpermute(
     flagShift: flags?.shift,
     fill: fill[0],
     fillHigh: fill[1],
-    sentinel: SENTINEL,
   };
   return (recorder, { places }, from) => {
     const items = { itemValues: from.values?.range, itemFlags: from.flags?.range };

@@ -3,7 +3,7 @@
 // A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their results lie in
 // runs, one or more a partition, so that reads of a tile share sectors. Owns its elements of the result columns; elements that were left
 // out by a mask get missingFound() and 0.
-// Bytes per element: 2.2 read for the place, those of a value read and written, 1 written and (not SENTINELS) 1 read for a flag.
+// Bytes per element: 2.2 read for the place, those of a value read and written, 1 read and written for a flag.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 const FLAG_WORDS: u32 = TILE / 4u;
@@ -21,23 +21,19 @@ fn main(
   let first = number * TILE;
   if (first >= params.count) { return; }
   let at = positionsOf(number, local);
-  var found: array<u32, ITEMS>;
-  if (VALUED || SENTINELS) {
+  if (VALUED) {
     var value: array<Found, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
-      found[i] = u32(firstWord(value[i]) != params.sentinel);
-      let absent = at[i] == NOWHERE || (SENTINELS && found[i] == 0u);
-      if (!VALUED || element >= params.count) { continue; }
-      if (absent) { value[i] = missingFound(); }
+      if (element >= params.count) { continue; }
+      if (at[i] == NOWHERE) { value[i] = missingFound(); }
       writeFound(element, value[i]);
     }
   }
   if (FLAGGED) {
-    if (!SENTINELS) {
-      for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NOWHERE) / 4u] >> (at[i] % 4u * 8u); }
-    }
+    var found: array<u32, ITEMS>;
+    for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NOWHERE) / 4u] >> (at[i] % 4u * 8u); }
     for (var i = 0u; i < ITEMS; i++) {
       let own = i * WORKGROUP + local;
       if ((found[i] & 1u) != 0u && at[i] != NOWHERE && first + own < params.count) { atomicOr(&tileFlags[own / 4u], 1u << (own % 4u * 8u)); }

@@ -70,8 +70,8 @@ export class TableState {
   #freed = false;
   /** False once keys were put where there was room: see advance.wgsl, HOME_SORTED. */
   homeSorted = true;
-  /** What lookups need not try on this table again until it is cleared: see page-lookups.ts. */
-  readonly disabled = new Set<"sentinels" | "pages" | "samples">();
+  /** Look-ups are not tried by page again until the table is cleared: see page-lookups.ts. */
+  avoidsPages = false;
   readonly #submissions: Submissions;
   /** The clear of the new table's memory: where it was refused the table is of no use. */
   #cleared: Promise<void> = Promise.resolve();
@@ -173,7 +173,7 @@ export class TableState {
     await (await this.#fill()).arrived;
     this.#mainLive = this.#sideLive = this.#tombstones = this.#maxProbe = 0;
     this.homeSorted = true;
-    this.disabled.clear();
+    this.avoidsPages = false;
   }
 
   /** Submits the writing of all slots and counters. */

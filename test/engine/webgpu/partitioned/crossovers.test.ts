@@ -11,7 +11,7 @@ const tableAt = (load: number, state: Partial<TableState> = {}) =>
     live: spec.slots * load,
     tombstones: 0,
     homeSorted: true,
-    disabled: new Set(),
+    avoidsPages: false,
     ...state,
   }) as TableState;
 const wayOf = (table: TableState, count: number, strategy?: "partitioned") =>
@@ -63,7 +63,7 @@ it.each([
 
 it("lookups go by partitions where entries are in no order, or pages have shown to be no good", () => {
   expect(wayOf(tableAt(0.95, { homeSorted: false }), 2 ** 27)).toBe("partitions");
-  expect(wayOf(tableAt(0.95, { disabled: new Set(["pages"]) }), 2 ** 27)).toBe("partitions");
+  expect(wayOf(tableAt(0.95, { avoidsPages: true }), 2 ** 27)).toBe("partitions");
 });
 
 it("erased entries make probes as long as others", () => {

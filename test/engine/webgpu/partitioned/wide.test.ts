@@ -5,8 +5,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
-import { SENTINEL } from "../../../../src/engine/webgpu/partitioned/unpermute.js";
-import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { Device, type Plan, StaticMap, StaticSet } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
@@ -164,33 +162,6 @@ it("keys with one hash are told apart in pages, also while others of them are er
   await model.erase(model.keys(some.filter((_, i) => i % 3 !== 0)));
   await model.find(asked);
   await model.expectEqual();
-});
-
-it("look-ups whose partitions a sample has sized find every key, and values that stand for absent keys", async () => {
-  // so many for so few partitions are not filled up to more than three times as many
-  const count = 2 ** 16;
-  using map = await StaticMap.create(device, { key: "u64", value: "u64", capacity: 550 });
-  const keys = columnOf("u64", integers(550));
-  await map.insert(keys, keys);
-  const ahead = vi.spyOn(TableState.prototype, "submitAhead");
-  const asked = columnOf("u64", integers(count, 50));
-  const expected = asked.map((each, i) => (i < 500 ? each : 7n));
-  const look = async () => {
-    const { values, found } = await map.find(asked, { missing: 7n });
-    expectSame(
-      found,
-      Uint8Array.from(asked, (_, i) => Number(i < 500)),
-    );
-    expect(values).toEqual(expected);
-  };
-  await look();
-  expect(ahead).toHaveBeenCalledTimes(1);
-  expected[0] = 0x1234_0000_0000n | BigInt(SENTINEL);
-  await map.insertOrAssign(asked.subarray(0, 1), expected.subarray(0, 1));
-  ahead.mockClear();
-  await look();
-  expect(ahead).toHaveBeenCalledTimes(2);
-  ahead.mockRestore();
 });
 
 it("composites of many words are inserted by pages, and found", async () => {
