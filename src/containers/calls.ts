@@ -18,7 +18,6 @@ const loadLog = lazily(() => import("../engine/plan-log.js"));
 
 /** What is known of a call that looks keys up. */
 export interface Reading<K extends KeyType> {
-  /** A name for calls that differ in nothing but their keys and the options of all bulk calls. */
   /** Its name, and arguments besides the keys. */
   readonly operation: readonly unknown[];
   readonly keys: Input<K>;

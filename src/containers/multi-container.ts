@@ -294,7 +294,7 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
       const { values, found } = await this.index.find(keys as ColumnInput<K>, missing, to, call);
       return [values as Output<V>, found] as const;
     };
-    const operation = `find ${Object.is(missing, -0) ? "-0" : missing}`;
+    const operation = ["find", missing];
     const results = await this.calls.read({ operation, keys: keys as Input<K>, call, to }, find);
     const values = placed<V, P>(results[0], keys.length);
     const found = placed<"u8", P>(results[1], keys.length);
