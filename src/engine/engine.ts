@@ -246,10 +246,10 @@ export interface MemoryUse {
 /** Bulk calls that an engine can make ready for. */
 export type BulkCall = "insert" | "insertOrAssign" | "insertAndFind" | "find" | "contains" | "erase";
 
-/** Levels that an engine may lack: its device then has those of the host (cpu/host-levels.ts). */
+/** Levels that an engine may lack: its device then has those of the host (cpu/host-levels.ts). @internal */
 export type Level = "rows" | "lists" | "sketches" | "dictionary";
 
-/** An engine that may lack levels. */
+/** An engine that may lack levels. @internal */
 export type BareEngine = Omit<Engine, Level> & Partial<Pick<Engine, Level>>;
 
 /** An engine: opened by `openDevice`, one per device. @internal */
