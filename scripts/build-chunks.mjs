@@ -12,12 +12,13 @@ const between = (some, others) => ({ some, others });
 /** By name: modules of src/ without their ending, `folder/*` for all of it that is imported later and no other part names. */
 const PARTS = {
   containers: ["containers/static-map", "containers/static-set", "device", "engine/process-seed"],
+  "device-options": ["device-options", "engine/load-engine", "engine/webgpu/device/check-options"],
   "host-pool": ["host/pool"],
   hash: [between(["cpu-core"], ["relational", "sketches", "webgpu-later", "csv-read"]), "engine/tags"],
   "webgpu-adapter": ["engine/webgpu/device/adapter"],
   "webgpu-core": ["engine/webgpu/webgpu-engine"],
   "cpu-core": ["engine/cpu/cpu-engine"],
-  threads: ["host/workers"],
+  threads: ["host/workers", "engine/cpu/table/parallel"],
   "small-ones": ["containers/sealed-bytes", "engine/row-hash", "engine/sketch-format", "sketches/estimate"],
   rows: [between(["relational"], ["cpu-rows", "webgpu-rows"]), "engine/dense-keys", "engine/plan-log"],
   lists: [
@@ -51,7 +52,6 @@ const PARTS = {
   "webgpu-sketches": ["engine/gpu/sketches/gpu-sketches", "engine/webgpu/wgsl/sketches"],
   "webgpu-strings": ["engine/gpu/strings/gpu-dictionary", "engine/webgpu/wgsl/strings"],
   "cpu-later": ["engine/cpu/*"],
-  "cpu-row-threads": [between(["cpu-rows"], ["cpu-sketches"])],
   "cpu-rows": ["engine/cpu/rows/cpu-rows"],
   "cpu-lists": ["engine/cpu/lists/list-operations"],
   "cpu-sketches": ["engine/cpu/sketches/cpu-sketches"],
@@ -83,13 +83,8 @@ const PARTS = {
   "io-batches": ["io/*"],
   spill: ["relational/group/group-large", "relational/join/join-large"],
 };
-/** Files of their own: for pages without a GPU, for Node, and for options that are to be checked. */
-const ALONE = [
-  "engine/webgpu/device/unavailable",
-  "engine/webgpu/device/dawn",
-  "engine/webgpu/device/check-options",
-  "device-options",
-];
+/** Files of their own: for pages without a GPU, and for Node. */
+const ALONE = ["engine/webgpu/device/unavailable", "engine/webgpu/device/dawn"];
 
 /** @returns rolldown's option `codeSplitting`, for entries of src/ by name */
 export function chunksOf(root, entries) {

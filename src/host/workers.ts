@@ -12,6 +12,7 @@ import type { TaskKind } from "./pool.js";
 import { closeSeat, endJob, type FromWorker, NEXT, newControl, type ToWorker } from "./protocol.js";
 import { workersRefused } from "./runtime.js";
 import { startWorker, type WorkerHandle } from "./start-worker.js";
+import ending from "./worker.ts?worker-source";
 
 type AnyKind = TaskKind<never, unknown>;
 
@@ -32,7 +33,6 @@ export class Workers {
   /** Of the kinds that were asked for. */
   readonly #scripts = new Map<string, string>();
   /** What every worker's text ends with. */
-  #ending = "";
   #everUp = false;
   #idleBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -101,7 +101,6 @@ export class Workers {
     if (this.#scripts.has(name)) return;
     try {
       if (companion) await this.load(companion);
-      this.#ending = (await import("./worker.ts?worker-source")).default;
       this.#scripts.set(name, (await script()).default);
     } catch (error) {
       this.refusal ??= `workers do not load: ${(error as Error).message}`;
@@ -139,7 +138,7 @@ export class Workers {
   }
 
   #newWorker(): HostWorker | undefined {
-    const text = [...this.#scripts.values(), this.#ending].join("\n;");
+    const text = [...this.#scripts.values(), ending].join("\n;");
     try {
       const worker = new HostWorker(text, new Set(this.#scripts.keys()), (reason) => {
         this.#everUp ||= [...this.#all].some(({ isUp }) => isUp);

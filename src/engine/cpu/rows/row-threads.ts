@@ -11,10 +11,11 @@ import { processSeed } from "../../process-seed.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import type { RowTuning } from "../tuning.js";
 import { openRowJob, type RowJob } from "./row-jobs.js";
+import script from "./row-worker.ts?worker-source";
 
 export const ROW_JOBS: TaskKind<RowJob, WorkResult> = {
   name: "rows",
-  script: () => import("./row-worker.ts?worker-source"),
+  script: async () => ({ default: script }),
   companion: COLUMN_JOBS,
 };
 
