@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { build } from "esbuild";
+import { bundleProgram } from "./bundle.js";
 
 /** Stands for every value but null. */
 export const ANY = "\u0000any";
@@ -36,15 +36,7 @@ let built: Promise<unknown> | undefined;
 
 function buildReader(): Promise<unknown> {
   mkdirSync(resolve(bundle, ".."), { recursive: true });
-  built ??= build({
-    entryPoints: [resolve(import.meta.dirname, "reader.ts")],
-    outfile: bundle,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    packages: "external",
-    logLevel: "warning",
-  });
+  built ??= bundleProgram(resolve(import.meta.dirname, "reader.ts"), bundle);
   return built;
 }
 

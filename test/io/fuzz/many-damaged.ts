@@ -5,8 +5,8 @@
 import { fork } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { build } from "esbuild";
 import type { Format } from "../../../src/io/index.js";
+import { bundleProgram } from "./bundle.js";
 
 export interface ManyResult {
   /** Seeds with what went wrong. */
@@ -36,15 +36,7 @@ export async function readManyDamaged(
   mkdirSync(cache, { recursive: true });
   const program = resolve(cache, `many-${process.pid}.mjs`);
   const progress = resolve(cache, `many-${process.pid}-${format}.seed`);
-  await build({
-    entryPoints: [resolve(import.meta.dirname, "many.ts")],
-    outfile: program,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    packages: "external",
-    logLevel: "warning",
-  });
+  await bundleProgram(resolve(import.meta.dirname, "many.ts"), program);
   const result: ManyResult = { failures: [], read: 0, refused: 0 };
   const fail = (failure: string) => {
     result.failures.push(failure);
