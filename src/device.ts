@@ -106,7 +106,7 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
     const kind = asked.shift() as EngineKind;
     try {
       const { engine, reason } = await kind.open(options, tried);
-      return new Device(await complete(engine), reason, options);
+      return new Device(await complete(engine, options.threads), reason, options);
     } catch (error) {
       if (asked.length === 0 || !(error instanceof BackendUnavailableError)) throw error;
       tried.push(...error.tried);
@@ -115,10 +115,10 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
 }
 
 /** The engine, with levels of the host in place of those that it lacks. */
-async function complete(engine: BareEngine): Promise<Engine> {
+async function complete(engine: BareEngine, threads?: number): Promise<Engine> {
   const { rows, lists, sketches, dictionary } = engine;
   if (rows && lists && sketches && dictionary) return engine as Engine;
-  return (await import("./engine/cpu/host-levels.js")).completeLevels(engine);
+  return (await import("./engine/cpu/host-levels.js")).completeLevels(engine, threads);
 }
 
 /** True for options that need no check. */

@@ -32,6 +32,8 @@ export interface CpuEngineOptions extends BulkDefaults {
   /** Threads to use, the calling one included. Default: as many as the machine runs at once. */
   threads?: number;
   memory?: DeviceMemoryOptions;
+  /** @internal Threads of another engine to work on, in place of `threads` of its own. */
+  host?: HostPool;
   /** Of hashes that no result shows. Default: the process's. */
   seed?: number;
   /** @internal Sizes for tests. */
@@ -59,9 +61,9 @@ const TRAITS: EngineTraits = {
 
 /** Opens a cpu engine. Costs nothing; worker threads start with the first batch that is large enough for them. */
 export async function openCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
-  const { threads = machineThreads(), strategy, groupSize, memory } = options;
+  const { threads = options.host?.threads ?? machineThreads(), strategy, groupSize, memory } = options;
   const tuning = { ...tuningFor(threads), ...options.tuning };
-  const host = new HostPool({ threads, keep: memory?.keep, rowsPerThread: tuning.rows.share });
+  const { host = new HostPool({ threads, keep: memory?.keep, rowsPerThread: tuning.rows.share }) } = options;
   const engine = new CpuEngine(host, tuning, { strategy, groupSize }, options.seed);
   // Browsers tell only afterwards that a policy forbids workers; info must not promise them before.
   if (!inNode()) await Promise.race([engine.sharing.warmUp(1).catch(() => {}), delay(WORKER_START_MS)]);
@@ -182,7 +184,6 @@ export class CpuEngine implements Engine {
   }
 
   destroy(): void {
-    if (this.host.isDestroyed) return;
     this.host.destroy();
     this.buffers.discardAll();
     this.#resolveLost({ reason: "destroyed", message: "destroy was called" });

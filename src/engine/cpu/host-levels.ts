@@ -7,22 +7,25 @@
  * carries the arguments and answers of their methods as well.
  */
 import { ValidationError } from "../../errors.js";
+import { HostPool } from "../../host/pool.js";
 import { DeviceArray } from "../device-array.js";
 import type { BareEngine, Engine } from "../engine.js";
 import { lazily } from "../lazily.js";
 import { PinnedArray } from "../pinned-array.js";
 import { openCpuEngine } from "./cpu-engine.js";
 
-/** Gives an engine the levels that it lacks. */
-export function completeLevels(engine: BareEngine): Engine {
-  const carrier = lazily(async () => {
-    const { threads } = engine.info;
-    return new Carrier(
-      engine,
-      await openCpuEngine({ ...(threads > 0 && { threads }), seed: engine.hashSeed }),
-    );
-  });
+/**
+ * Gives an engine the levels that it lacks. They work on the threads that its device uses for other work, too.
+ * @param threads of the host, where the engine has none of its own. Default: as many as the machine runs at once
+ */
+export function completeLevels(engine: BareEngine, threads?: number): Engine {
   const all = engine as { -readonly [N in keyof BareEngine]: BareEngine[N] };
+  const pool = engine.host ?? new HostPool({ threads });
+  all.host = pool;
+  void engine.lost.then(() => pool.destroy());
+  const carrier = lazily(
+    async () => new Carrier(engine, await openCpuEngine({ host: pool, seed: engine.hashSeed })),
+  );
   const host = async () => (await carrier()).host;
   const level = <T extends object>(load: () => Promise<T>) =>
     lazily(async () => (await carrier()).show(await load()) as T);

@@ -25,7 +25,7 @@ afterAll(forget);
 let bare: Device;
 let host: Device;
 beforeAll(async () => {
-  bare = await openDevice({ backend: "bare" });
+  bare = await openDevice({ backend: "bare", threads: 3 });
   host = await openDevice({ backend: "cpu", threads: 1 });
 });
 afterAll(() => {
@@ -43,6 +43,13 @@ describe("an engine without rows, lists, sketches and dictionaries", () => {
     const found = await map.find(keys, { output: "device" });
     expect(found.values.type).toBe("u32");
     expect(Array.from(await found.values.read())).toEqual(Array.from(keys, (key) => keys.indexOf(key)));
+  });
+
+  it("works on the threads that its device has for other work, and on no others", async () => {
+    await bare.engine.rows();
+    const pool = await bare.host();
+    expect(pool).toBe(bare.engine.host);
+    expect(pool.threads).toBe(3);
   });
 
   it("has multimaps, from host memory and from the device's", async () => {
