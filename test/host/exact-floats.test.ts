@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import {
+  gridHolds,
+  gridOf,
+  joined,
+  noFloats,
+  rangeOf,
+  roundedBig,
+  roundedSum,
+} from "../../src/host/exact-floats.js";
+import { BLOCK_ROWS, LaneSums, lanesOf } from "../../src/host/lanes.js";
+
+/** An exact integer × 2^-1074 of a finite float. */
+function exactly(value: number): bigint {
+  const bits = new BigUint64Array(new Float64Array([value]).buffer)[0];
+  const biased = Number((bits >> 52n) & 0x7ffn);
+  const fraction = bits & ((1n << 52n) - 1n);
+  const size = biased === 0 ? fraction : (fraction | (1n << 52n)) << BigInt(biased - 1);
+  return bits >> 63n ? -size : size;
+}
+
+const sumOf = (values: readonly number[]) =>
+  roundedBig(
+    values.reduce((sum, v) => sum + exactly(v), 0n),
+    -1074,
+  );
+
+/** The sum by lanes, of values that are all of one group. */
+function laneSum(
+  values: readonly number[],
+  Floats: typeof Float64Array | typeof Float32Array = Float64Array,
+): number {
+  const data = Floats.from(values);
+  const bits = data instanceof Float32Array ? 23 : 52;
+  const grid = gridOf(rangeOf(data, 0, data.length), bits);
+  const column = { kind: "floats", data, grid, validity: null } as const;
+  const lanes = new LaneSums([column]);
+  expect(lanes.stride).toBe(lanesOf(column));
+  const sums = new Float64Array(lanes.stride);
+  for (let from = 0; from < data.length; from += BLOCK_ROWS) {
+    const count = Math.min(BLOCK_ROWS, data.length - from);
+    lanes.add(
+      sums,
+      new Uint32Array(count),
+      Uint32Array.from({ length: count }, (_, i) => from + i),
+      count,
+    );
+  }
+  lanes.carry(sums, 1);
+  let at = 0;
+  return roundedSum(
+    grid.bands.map(({ exponent, limbs }) => {
+      at += limbs + 1;
+      return { exponent, limbs: sums.slice(at - limbs - 1, at) };
+    }),
+  );
+}
+
+/** Numbers from a seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe("rounding", () => {
+  it("is to nearest even, once", () => {
+    expect(roundedBig(2n ** 53n + 1n, 0)).toBe(2 ** 53);
+    expect(roundedBig(2n ** 53n + 3n, 0)).toBe(2 ** 53 + 4);
+    expect(roundedBig((2n ** 53n + 1n) * 2n ** 60n + 1n, -60)).toBe(2 ** 53 + 2);
+    expect(roundedBig(3n, -1075)).toBe(2 * 2 ** -1074);
+    expect(roundedBig(1n, -1075)).toBe(0);
+    expect(roundedBig(2n ** 1100n, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(roundedBig(2n ** 1024n - 1n, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(roundedBig(-(2n ** 1024n - 2n ** 971n), 0)).toBe(-Number.MAX_VALUE);
+  });
+});
+
+describe("sums by lanes", () => {
+  const cases: Record<string, number[]> = {
+    none: [0, -0],
+    "what cancels out": [1e308, 1e308, -1e308],
+    "small beside great": [1e16, 1, -1e16],
+    "far apart": [1e300, 1e-300, -1e300],
+    subnormals: [5e-324, 5e-324, 1e-310, -3e-320],
+    "the greatest and the least": [Number.MAX_VALUE, 5e-324, -Number.MAX_VALUE],
+    overflow: [Number.MAX_VALUE, Number.MAX_VALUE],
+    "half a unit": [1, 2 ** -53],
+    "half a unit and more": [1, 2 ** -53, 2 ** -105],
+    "half a unit, odd": [1 + 2 ** -52, 2 ** -53],
+    negative: [-0.1, -0.2, -0.3, 0.05],
+  };
+  for (const [name, values] of Object.entries(cases)) {
+    it(`of ${name}`, () => expect(laneSum(values)).toBe(sumOf(values)));
+  }
+
+  it("of random floats of narrow and wide ranges", () => {
+    const next = random(7);
+    for (const spread of [0, 1, 20, 60, 200, 600, 1000]) {
+      for (let round = 0; round < 20; round++) {
+        const length = 1 + Math.floor(next() * 3000);
+        const values = Array.from(
+          { length },
+          () => (next() - 0.5) * 2 ** Math.floor((next() - 0.5) * 2 * spread) + (next() < 0.1 ? -next() : 0),
+        );
+        expect(laneSum(values)).toBe(sumOf(values));
+        const single = Array.from(
+          Float32Array.from(values, (v) => (Number.isFinite(Math.fround(v)) ? v : 1)),
+        );
+        expect(laneSum(single, Float32Array)).toBe(sumOf(single));
+      }
+    }
+  });
+
+  it("have grids that hold what they are made for", () => {
+    const range = rangeOf(Float64Array.of(1.5, -3e10, 0), 0, 3);
+    expect(range).toEqual({ least: 1.5, greatest: 3e10, odd: false });
+    expect(rangeOf(Float64Array.of(Number.NaN, 2, Number.NEGATIVE_INFINITY), 0, 3)).toEqual({
+      least: 2,
+      greatest: 2,
+      odd: true,
+    });
+    const grid = gridOf(range, 52);
+    expect(gridHolds(grid, range, 52)).toBe(true);
+    expect(gridHolds(grid, noFloats(), 52)).toBe(true);
+    expect(gridHolds(grid, rangeOf(Float64Array.of(1e40), 0, 1), 52)).toBe(false);
+    expect(gridHolds(grid, rangeOf(Float64Array.of(1e-40), 0, 1), 52)).toBe(false);
+    expect(gridHolds(grid, { ...range, odd: true }, 52)).toBe(false);
+    const wide = gridOf(joined(range, rangeOf(Float64Array.of(1e-300, 1e300), 0, 2)), 52);
+    expect(wide.bands.length).toBe(2);
+    expect(gridHolds(wide, range, 52)).toBe(true);
+  });
+});
