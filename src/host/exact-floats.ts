@@ -83,16 +83,6 @@ function lowestBit(least: number, bits: number): number {
   return Math.max(exponentOf(least) - bits, -1074);
 }
 
-/** Whether a grid holds all floats of a range. */
-export function gridHolds({ bands, odd }: FloatGrid, range: FloatRange, bits: 23 | 52): boolean {
-  if (range.odd && !odd) return false;
-  if (range.greatest === 0) return true;
-  const { exponent, limbs } = bands[bands.length - 1];
-  return (
-    lowestBit(range.least, bits) >= bands[0].exponent && exponentOf(range.greatest) < exponent + 32 * limbs
-  );
-}
-
 const BITS = new Float64Array(1);
 const WORDS = new Uint32Array(BITS.buffer);
 
@@ -131,6 +121,24 @@ export function roundedSum(parts: readonly LimbNumber[]): number {
     total += own << BigInt(part.exponent - exponent);
   }
   return roundedBig(total, exponent);
+}
+
+/** The exact sum of three finite floats, rounded once. */
+export function sumOfThree(a: number, b: number, c: number): number {
+  const sum = b + c;
+  const share = sum - b;
+  // two floats are added with one rounding
+  if (b - (sum - share) + (c - share) === 0 && Number.isFinite(a + sum)) return a + sum;
+  return roundedBig(exactly(a) + exactly(b) + exactly(c), -1074);
+}
+
+/** A finite float as an integer × 2^-1074. */
+function exactly(value: number): bigint {
+  BITS[0] = value;
+  const biased = (WORDS[1] >>> 20) & 0x7ff;
+  const fraction = BigInt(WORDS[1] & 0xfffff) * 2n ** 32n + BigInt(WORDS[0]);
+  const size = biased === 0 ? fraction : (fraction + 2n ** 52n) << BigInt(biased - 1);
+  return value < 0 ? -size : size;
 }
 
 const DIGITS = new Float64Array(MOST_LIMBS + 4);

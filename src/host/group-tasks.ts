@@ -8,7 +8,7 @@
  */
 
 import { mergeRows, type Ordered, raiseRows, type Sign } from "./extremes.js";
-import { BLOCK_ROWS, CARRY_ROWS, carryOn, type LaneColumn, LaneReader, lanesOf } from "./lanes.js";
+import { BLOCK_ROWS, CARRY_ROWS, type LaneColumn, LaneSums, lanesOf } from "./lanes.js";
 
 /** What is computed of each group. */
 export type GroupValues =
@@ -118,38 +118,26 @@ function raise(
   raiseRows(ordered, sign, rows, states[0]);
 }
 
+/** Adds up in blocks: group g of the range is group g − low of lanes that lie side by side, and a last one is for others. */
 function addRows(
   { column }: Extract<GroupValues, { kind: "sums" }>,
   { groupOf, from, to, low, span }: SomeRows,
   states: readonly Float64Array[],
 ): void {
-  const reader = new LaneReader([column]);
-  const rows = new Uint32Array(BLOCK_ROWS);
+  const lanes = new LaneSums([column]);
+  const { stride } = lanes;
+  const sums = new Float64Array((span + 1) * stride);
+  const ids = new Uint32Array(BLOCK_ROWS);
   let carried = from;
   for (let at = from; at < to; at += BLOCK_ROWS) {
     const count = Math.min(BLOCK_ROWS, to - at);
-    for (let i = 0; i < count; i++) rows[i] = at + i;
-    reader.read(rows, count);
-    for (const [i, lane] of reader.places.entries()) {
-      addLane(states[lane], reader.values[i], groupOf, at, count, low, span);
-    }
+    for (let i = 0; i < count; i++) ids[i] = Math.min((groupOf[at + i] - low) >>> 0, span);
+    lanes.add(sums, ids, at, count);
     if (at + BLOCK_ROWS - carried < CARRY_ROWS && at + BLOCK_ROWS < to) continue;
-    carryOn(column, states, low, span);
+    lanes.carry(sums, span + 1);
     carried = at + BLOCK_ROWS;
   }
-}
-
-function addLane(
-  sums: Float64Array,
-  values: Float64Array,
-  groupOf: Uint32Array,
-  from: number,
-  count: number,
-  low: number,
-  span: number,
-): void {
-  for (let i = 0; i < count; i++) {
-    const group = groupOf[from + i];
-    if ((group - low) >>> 0 < span) sums[group] += values[i];
+  for (const [k, state] of states.entries()) {
+    for (let group = 0, place = k; group < span; group++, place += stride) state[low + group] = sums[place];
   }
 }

@@ -21,13 +21,19 @@ export type LaneColumn =
       readonly signed: boolean;
       readonly validity: Uint8Array | null;
     }
-  /** Floats: a lane a limb, and a carry; where the grid is odd, counts of NaN, +Infinity and −Infinity besides. */
+  /**
+   * Floats. With a grid: a lane a limb, and a carry; where it is odd, counts of NaN, +Infinity and −Infinity besides.
+   * Without: three lanes, whose sum is the floats'; that of most columns.
+   */
   | {
       readonly kind: "floats";
       readonly data: Float32Array | Float64Array;
-      readonly grid: FloatGrid;
+      readonly grid: FloatGrid | null;
       readonly validity: Uint8Array | null;
     };
+
+type FloatLanes = Extract<LaneColumn, { kind: "floats" }>;
+type WordLanes = Extract<LaneColumn, { kind: "words" }>;
 
 const WORD = 2 ** 32;
 /** Rows of a block: what is read of them stays in the L1 cache until it is added up. */
@@ -39,6 +45,7 @@ export const CARRY_ROWS = 2 ** 20;
 export function lanesOf(column: LaneColumn): number {
   if (column.kind === "rows") return 1;
   if (column.kind === "words") return column.width + 1;
+  if (column.grid === null) return 3;
   const { bands, odd } = column.grid;
   return bands.reduce((sum, { limbs }) => sum + limbs + 1, odd ? 3 : 0);
 }
@@ -46,13 +53,11 @@ export function lanesOf(column: LaneColumn): number {
 /** Lanes of a column that hand what is above 32 bits to the next one: so many, and the one behind them, each time. */
 function carryingOf(column: LaneColumn): number[] {
   if (column.kind === "rows") return [];
-  return column.kind === "words" ? [column.width] : column.grid.bands.map(({ limbs }) => limbs);
+  return column.kind === "words" ? [column.width] : (column.grid?.bands.map(({ limbs }) => limbs) ?? []);
 }
 
 /** In the order in which they are counted. */
 const ODD = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-
-const ONES = new Float64Array(BLOCK_ROWS).fill(1);
 
 /** Exact sums of some groups: that of group g is the sum of parts[k][g] × 2^(32 k + exponent). */
 export interface SumParts {
@@ -67,6 +72,8 @@ export interface ColumnSums {
   readonly sums: readonly SumParts[];
   /** NaN, +Infinity and −Infinity by group, which are in no sum; null where there are none. */
   readonly odd: readonly Float64Array[] | null;
+  /** In place of these: finite floats by group, whose exact sum is the column's. */
+  readonly floats?: readonly Float64Array[];
 }
 
 /** What was added up of columns, from their lanes. */
@@ -78,222 +85,181 @@ export function sumsOfLanes(columns: readonly LaneColumn[], lanes: readonly Floa
   };
   return columns.map((column) => {
     if (column.kind !== "floats") return { sums: [{ exponent: 0, parts: take(lanesOf(column)) }], odd: null };
+    if (column.grid === null) return { sums: [], odd: null, floats: take(3) };
     const { bands, odd } = column.grid;
     const sums = bands.map(({ exponent, limbs }) => ({ exponent, parts: take(limbs + 1) }));
     return { sums, odd: odd ? take(3) : null };
   });
 }
 
-/** Reads the lanes of rows, block by block. */
-export class LaneReader {
+/** Adds rows to the sums of their groups, block by block. */
+export class LaneSums {
   /** Numbers a group. */
   readonly stride: number;
   /** Where each column's lanes begin. */
-  readonly offsets: readonly number[];
-  /** Lanes of the block that was read last that are not all 0, and what they are row by row. */
-  readonly places: number[] = [];
-  readonly values: Float64Array[] = [];
-  readonly #scratch: readonly Float64Array[];
+  readonly #offsets: readonly number[];
+  readonly #numbers = new Float64Array(BLOCK_ROWS);
+  readonly #rest = new Float64Array(BLOCK_ROWS);
+  readonly #singles = new Float32Array(BLOCK_ROWS);
+  readonly #words = new Uint32Array(BLOCK_ROWS);
+  /** Whether sums of floats without a grid have lost something. */
+  lost = false;
 
   constructor(readonly columns: readonly LaneColumn[]) {
     let stride = 0;
-    this.offsets = columns.map((column) => {
+    this.#offsets = columns.map((column) => {
       stride += lanesOf(column);
       return stride - lanesOf(column);
     });
     this.stride = stride;
-    this.#scratch = Array.from({ length: stride }, () => new Float64Array(BLOCK_ROWS));
   }
 
-  /** Reads some rows, BLOCK_ROWS at most. */
-  read(rows: Uint32Array, count: number): void {
-    this.places.length = 0;
-    this.values.length = 0;
-    for (let c = 0; c < this.columns.length; c++) this.#read(this.columns[c], this.offsets[c], rows, count);
-  }
-
-  #read(column: LaneColumn, offset: number, rows: Uint32Array, count: number): void {
-    if (column.kind === "words") this.#readWords(column, offset, rows, count);
-    else if (column.kind === "floats") this.#readFloats(column, offset, rows, count);
-    else if (column.validity === null) this.#put(offset, ONES);
-    else {
-      const ones = this.#scratch[offset];
-      for (let i = 0; i < count; i++) ones[i] = isSet(column.validity, rows[i]) ? 1 : 0;
-      this.#put(offset, ones);
+  /**
+   * Adds a block of rows, BLOCK_ROWS at most.
+   * @param sums stride numbers a group
+   * @param ids per row of the block: its group
+   * @param rows their numbers; or the first one's, where the others follow
+   */
+  add(sums: Float64Array, ids: Uint32Array, rows: Uint32Array | number, count: number): void {
+    for (let c = 0; c < this.columns.length; c++) {
+      const column = this.columns[c];
+      const to = { sums, ids, stride: this.stride, offset: this.#offsets[c], count };
+      if (column.kind === "rows") this.#addRows(column.validity, rows, to);
+      else if (column.kind === "words") this.#addIntegers(column, rows, to);
+      else if (column.grid === null) this.#addFloats(column, rows, to);
+      else this.#addLimbs(column, column.grid, rows, to);
     }
   }
 
-  #readWords(
-    { data, width, signed, validity }: Extract<LaneColumn, { kind: "words" }>,
-    offset: number,
-    rows: Uint32Array,
-    count: number,
-  ): void {
+  #addRows(validity: Uint8Array | null, rows: Uint32Array | number, to: Target): void {
+    if (validity === null) {
+      addOnes(to);
+      return;
+    }
+    const ones = this.#numbers.fill(1, 0, to.count);
+    clearNulls(validity, rows, to.count, ones);
+    addNumbers(to, 0, ones);
+  }
+
+  #addIntegers({ data, width, signed, validity }: WordLanes, rows: Uint32Array | number, to: Target): void {
     for (let k = 0; k < width; k++) {
-      const out = this.#scratch[offset + k];
       const isSigned = signed && k === width - 1;
-      const any = isSigned
-        ? readSigned(data, width, k, rows, count, out)
-        : readUnsigned(data, width, k, rows, count, out);
-      if (!any) continue;
-      if (validity !== null) clearNulls(validity, rows, count, out);
-      this.#put(offset + k, out);
+      const isPlain = width === 1 && validity === null && typeof rows === "number";
+      let [words, from] = [data, isPlain ? (rows as number) : 0];
+      if (!isPlain) {
+        words = this.#words;
+        from = 0;
+        if (!readWords(data, width, k, rows, to.count, words)) continue;
+        if (validity !== null) clearNulls(validity, rows, to.count, words);
+      }
+      if (isSigned) addSigned(to, k, words, from);
+      else addUnsigned(to, k, words, from);
     }
   }
 
-  #readFloats(
-    { data, grid, validity }: Extract<LaneColumn, { kind: "floats" }>,
-    offset: number,
-    rows: Uint32Array,
-    count: number,
+  #addFloats({ data, validity }: FloatLanes, rows: Uint32Array | number, to: Target): void {
+    let [values, from] = [data, rows as number];
+    if (typeof rows !== "number" || validity !== null) {
+      values = data instanceof Float32Array ? this.#singles : this.#numbers;
+      from = 0;
+      readFloats(data, rows, to.count, values);
+      if (validity !== null) clearNulls(validity, rows, to.count, values);
+    }
+    const isExact =
+      values instanceof Float32Array ? addSingles(to, values, from) : addDoubles(to, values, from);
+    if (!isExact) this.lost = true;
+  }
+
+  #addLimbs(
+    { data, validity }: FloatLanes,
+    { bands, odd }: FloatGrid,
+    rows: Uint32Array | number,
+    to: Target,
   ): void {
-    const { bands, odd } = grid;
-    let place = offset;
+    let lane = 0;
+    const counts = bands.reduce((sum, { limbs }) => sum + limbs + 1, 0);
     for (const [b, band] of bands.entries()) {
-      const rest = this.#scratch[place + band.limbs]; // nothing is read to a carry
-      if (data instanceof Float32Array) readFloat32(data, rows, count, rest);
-      else readFloat64(data, rows, count, rest);
-      if (validity !== null) clearNulls(validity, rows, count, rest);
-      if (odd)
-        this.#takeOdd(
-          rest,
-          b === 0 ? offset + lanesOf({ kind: "floats", data, grid, validity }) - 3 : null,
-          count,
-        );
-      if (bands.length > 1) keepBand(rest, count, b === 0);
+      const rest = this.#rest;
+      readFloats(data, rows, to.count, rest);
+      if (validity !== null) clearNulls(validity, rows, to.count, rest);
+      if (odd) this.#takeOdd(rest, b === 0 ? counts : null, to);
+      if (bands.length > 1) keepBand(rest, to.count, b === 0);
       const [first, second] = scalesOf(band);
-      scaleAll(rest, count, first, second);
+      scaleAll(rest, to.count, first, second);
       for (let k = band.limbs - 1; k >= 0; k--) {
-        const out = this.#scratch[place + k];
-        const state = takeLimb(rest, count, out);
-        if (state & 1) this.#put(place + k, out);
+        const state = takeLimb(rest, to.count, this.#numbers);
+        if (state & 1) addNumbers(to, lane + k, this.#numbers);
         if (!(state & 2)) break;
       }
-      place += band.limbs + 1;
+      lane += band.limbs + 1;
     }
   }
 
   /** Counts NaN and infinities, where they are to be counted, and leaves 0 in their places. */
-  #takeOdd(values: Float64Array, offset: number | null, count: number): void {
+  #takeOdd(values: Float64Array, lane: number | null, to: Target): void {
     for (const [kind, wanted] of ODD.entries()) {
-      const out = offset === null ? null : this.#scratch[offset + kind].fill(0, 0, count);
+      const ones = this.#numbers.fill(0, 0, to.count);
       let any = false;
-      for (let i = 0; i < count; i++) {
+      for (let i = 0; i < to.count; i++) {
         if (!Object.is(values[i], wanted)) continue;
-        if (out) out[i] = 1;
+        ones[i] = 1;
         values[i] = 0;
         any = true;
       }
-      if (any && out && offset !== null) this.#put(offset + kind, out);
+      if (any && lane !== null) addNumbers(to, lane + kind, ones);
     }
-  }
-
-  #put(place: number, values: Float64Array): void {
-    this.places.push(place);
-    this.values.push(values);
-  }
-}
-
-/** Adds rows to the sums of their groups, which lie group by group. */
-export class LaneSums {
-  readonly #reader: LaneReader;
-  readonly #bases = new Uint32Array(BLOCK_ROWS);
-
-  constructor(readonly columns: readonly LaneColumn[]) {
-    this.#reader = new LaneReader(columns);
-  }
-
-  /** Numbers a group. */
-  get stride(): number {
-    return this.#reader.stride;
-  }
-
-  /**
-   * Adds a block of rows.
-   * @param sums stride numbers a group
-   * @param ids per row of the block: its group
-   * @param rows their numbers
-   */
-  add(sums: Float64Array, ids: Uint32Array, rows: Uint32Array, count: number): void {
-    const { stride, places, values } = this.#reader;
-    const bases = this.#bases;
-    for (let i = 0; i < count; i++) bases[i] = ids[i] * stride;
-    this.#reader.read(rows, count);
-    let i = 0;
-    for (; i + 4 <= places.length; i += 4) add4(sums, bases, count, places, values, i);
-    const left = places.length - i;
-    if (left === 3) add3(sums, bases, count, places, values, i);
-    else if (left === 2) add2(sums, bases, count, places, values, i);
-    else if (left === 1) add1(sums, bases, count, places, values, i);
   }
 
   /** Carries what is above 32 bits on, of some groups. */
   carry(sums: Float64Array, groups: number): void {
-    const { stride, offsets } = this.#reader;
     for (const [c, column] of this.columns.entries()) {
-      const lanes = Array.from({ length: lanesOf(column) }, (_, k) => sums.subarray(offsets[c] + k));
-      carryOn(column, lanes, 0, groups, stride);
+      const lanes = Array.from({ length: lanesOf(column) }, (_, k) => sums.subarray(this.#offsets[c] + k));
+      carryOn(column, lanes, 0, groups, this.stride);
     }
   }
 
   /**
-   * Adds the sums of some groups, in the lanes of the same columns with other grids, to these. The grids here hold all
-   * floats that those hold.
+   * Adds the sums of some groups to those of others, after a carry.
+   * @param ids per group of `from`: the group of `to`
    */
-  moveFrom(old: LaneSums, from: Float64Array, to: Float64Array, groups: number): void {
-    for (const [c, column] of old.columns.entries()) {
-      for (let group = 0; group < groups; group++) {
-        const [at, place] = [
-          group * old.stride + old.#reader.offsets[c],
-          group * this.stride + this.#reader.offsets[c],
-        ];
-        if (column.kind === "floats") this.#moveFloats(c, column.grid, from, at, to, place);
-        else for (let k = 0; k < lanesOf(column); k++) to[place + k] += from[at + k];
+  merge(from: Float64Array, ids: Uint32Array, to: Float64Array): void {
+    const { stride } = this;
+    for (const [c, column] of this.columns.entries()) {
+      const offset = this.#offsets[c];
+      const asFloats = column.kind === "floats" && column.grid === null;
+      const lanes = lanesOf(column);
+      for (let group = 0; group < ids.length; group++) {
+        const [at, place] = [group * stride + offset, ids[group] * stride + offset];
+        for (let k = 0; k < lanes; k++) {
+          if (!asFloats) to[place + k] += from[at + k];
+          else if (!addFloat(to, place, from[at + k])) this.lost = true;
+        }
       }
     }
   }
-
-  #moveFloats(
-    c: number,
-    old: FloatGrid,
-    from: Float64Array,
-    at: number,
-    to: Float64Array,
-    place: number,
-  ): void {
-    const { grid } = this.columns[c] as Extract<LaneColumn, { kind: "floats" }>;
-    let lane = at;
-    for (const { exponent, limbs } of old.bands) {
-      for (let k = 0; k <= limbs; k++, lane++) addNumber(grid, from[lane], exponent + 32 * k, to, place);
-    }
-    if (!old.odd) return;
-    const counts = place + lanesOf(this.columns[c]) - 3;
-    for (let k = 0; k < 3; k++) to[counts + k] += from[lane + k];
-  }
 }
 
-/** Adds an integer × 2^exponent to limbs that have a place for it. */
-function addNumber(
-  { bands }: FloatGrid,
-  value: number,
-  exponent: number,
-  sums: Float64Array,
-  at: number,
-): void {
-  let rest = BigInt(value);
-  let end = at + bands.reduce((sum, { limbs }) => sum + limbs + 1, 0);
-  for (const band of bands.toReversed()) {
-    end -= band.limbs + 1;
-    // bits below a band are the other one's
-    const shift = BigInt(exponent - band.exponent);
-    let whole = shift >= 0n ? rest << shift : rest >> -shift;
-    rest -= shift >= 0n ? rest : whole << -shift;
-    for (let k = 0; whole !== 0n; k++) {
-      const limb = k < band.limbs ? BigInt.asUintN(32, whole) : whole;
-      sums[end + k] += Number(limb);
-      whole = (whole - limb) >> 32n;
-    }
+/** Adds a float to three whose sum is exact. False where it is no longer. */
+function addFloat(sums: Float64Array, at: number, value: number): boolean {
+  let added = value;
+  for (let k = at; k < at + 3; k++) {
+    const before = sums[k];
+    const after = before + added;
+    const share = after - before;
+    sums[k] = after;
+    added = before - (after - share) + (added - share);
+    if (added === 0) return true;
   }
+  return false;
+}
+
+/** Where a block of rows is added: lane k of group g is sums[g × stride + offset + k]. */
+interface Target {
+  readonly sums: Float64Array;
+  readonly ids: Uint32Array;
+  readonly stride: number;
+  readonly offset: number;
+  readonly count: number;
 }
 
 /**
@@ -324,125 +290,133 @@ function carryLane(sums: Float64Array, next: Float64Array, low: number, span: nu
   }
 }
 
-// one loop for so many lanes: they share a group's place in memory
-
-function add1(
-  sums: Float64Array,
-  bases: Uint32Array,
-  count: number,
-  places: number[],
-  values: Float64Array[],
-  at: number,
-): void {
-  const [p, x] = [places[at], values[at]];
-  for (let i = 0; i < count; i++) sums[bases[i] + p] += x[i];
+function addOnes({ sums, ids, stride, offset, count }: Target): void {
+  for (let i = 0; i < count; i++) sums[ids[i] * stride + offset]++;
 }
 
-function add2(
-  sums: Float64Array,
-  bases: Uint32Array,
-  count: number,
-  places: number[],
-  values: Float64Array[],
-  at: number,
+function addNumbers({ sums, ids, stride, offset, count }: Target, lane: number, values: Float64Array): void {
+  const place = offset + lane;
+  for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += values[i];
+}
+
+function addSigned(
+  { sums, ids, stride, offset, count }: Target,
+  lane: number,
+  words: Uint32Array,
+  from: number,
 ): void {
-  const [p, q, x, y] = [places[at], places[at + 1], values[at], values[at + 1]];
+  const place = offset + lane;
+  for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += words[from + i] | 0;
+}
+
+function addUnsigned(
+  { sums, ids, stride, offset, count }: Target,
+  lane: number,
+  words: Uint32Array,
+  from: number,
+): void {
+  const place = offset + lane;
+  for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += words[from + i];
+}
+
+// Two functions with one body, for each to see one kind of array.
+
+/**
+ * Adds floats to three lanes: the first rounds, the second has what it lost, the third what the second lost (TwoSum:
+ * Knuth, The Art of Computer Programming, volume 2, 4.2.2). False where the third one lost something.
+ */
+function addDoubles(
+  { sums, ids, stride, offset, count }: Target,
+  values: Float64Array,
+  from: number,
+): boolean {
+  let isExact = true;
   for (let i = 0; i < count; i++) {
-    const base = bases[i];
-    sums[base + p] += x[i];
-    sums[base + q] += y[i];
+    const at = ids[i] * stride + offset;
+    const value = values[from + i];
+    const before = sums[at];
+    const after = before + value;
+    const share = after - before;
+    const lost = before - (after - share) + (value - share);
+    sums[at] = after;
+    if (lost !== 0 && !addLost(sums, at + 1, lost)) isExact = false;
   }
+  return isExact;
 }
 
-function add3(
-  sums: Float64Array,
-  bases: Uint32Array,
-  count: number,
-  places: number[],
-  values: Float64Array[],
-  at: number,
-): void {
-  const [p, q, r, x, y, z] = [
-    places[at],
-    places[at + 1],
-    places[at + 2],
-    values[at],
-    values[at + 1],
-    values[at + 2],
-  ];
+function addSingles(
+  { sums, ids, stride, offset, count }: Target,
+  values: Float32Array,
+  from: number,
+): boolean {
+  let isExact = true;
   for (let i = 0; i < count; i++) {
-    const base = bases[i];
-    sums[base + p] += x[i];
-    sums[base + q] += y[i];
-    sums[base + r] += z[i];
+    const at = ids[i] * stride + offset;
+    const value = values[from + i];
+    const before = sums[at];
+    const after = before + value;
+    const share = after - before;
+    const lost = before - (after - share) + (value - share);
+    sums[at] = after;
+    if (lost !== 0 && !addLost(sums, at + 1, lost)) isExact = false;
   }
+  return isExact;
 }
 
-function add4(
-  sums: Float64Array,
-  bases: Uint32Array,
-  count: number,
-  places: number[],
-  values: Float64Array[],
-  at: number,
-): void {
-  const [p, q, r, s] = [places[at], places[at + 1], places[at + 2], places[at + 3]];
-  const [x, y, z, w] = [values[at], values[at + 1], values[at + 2], values[at + 3]];
-  for (let i = 0; i < count; i++) {
-    const base = bases[i];
-    sums[base + p] += x[i];
-    sums[base + q] += y[i];
-    sums[base + r] += z[i];
-    sums[base + s] += w[i];
-  }
+/** Adds what the first lane lost to the others. */
+function addLost(sums: Float64Array, at: number, value: number): boolean {
+  const before = sums[at];
+  const after = before + value;
+  const share = after - before;
+  const lost = before - (after - share) + (value - share);
+  sums[at] = after;
+  if (lost === 0) return true;
+  const last = sums[at + 1];
+  const sum = last + lost;
+  const own = sum - last;
+  sums[at + 1] = sum;
+  return last - (sum - own) + (lost - own) === 0;
 }
 
-function readUnsigned(
+/** Word `word` of some integers. False where all are 0. */
+function readWords(
   data: Uint32Array,
   width: number,
   word: number,
-  rows: Uint32Array,
+  rows: Uint32Array | number,
   count: number,
-  out: Float64Array,
+  out: Uint32Array,
 ): boolean {
   let any = 0;
-  for (let i = 0; i < count; i++) {
-    const value = data[rows[i] * width + word];
-    out[i] = value;
-    any |= value;
+  if (typeof rows === "number") {
+    for (let i = 0, at = rows * width + word; i < count; i++, at += width) any |= out[i] = data[at];
+  } else {
+    for (let i = 0; i < count; i++) any |= out[i] = data[rows[i] * width + word];
   }
   return any !== 0;
 }
 
-function readSigned(
-  data: Uint32Array,
-  width: number,
-  word: number,
-  rows: Uint32Array,
+function readFloats<A extends Float32Array | Float64Array>(
+  data: Float32Array | Float64Array,
+  rows: Uint32Array | number,
   count: number,
-  out: Float64Array,
-): boolean {
-  let any = 0;
-  for (let i = 0; i < count; i++) {
-    const value = data[rows[i] * width + word] | 0;
-    out[i] = value;
-    any |= value;
+  out: A,
+): void {
+  if (typeof rows === "number") out.set(data.subarray(rows, rows + count));
+  else for (let i = 0; i < count; i++) out[i] = data[rows[i]];
+}
+
+function clearNulls(
+  validity: Uint8Array,
+  rows: Uint32Array | number,
+  count: number,
+  out: Float32Array | Float64Array | Uint32Array,
+): void {
+  if (typeof rows === "number") {
+    for (let i = 0; i < count; i++) if (!isSet(validity, rows + i)) out[i] = 0;
+  } else {
+    for (let i = 0; i < count; i++) if (!isSet(validity, rows[i])) out[i] = 0;
   }
-  return any !== 0;
-}
-
-// two functions, for each to see one kind of array
-
-function readFloat32(data: Float32Array, rows: Uint32Array, count: number, out: Float64Array): void {
-  for (let i = 0; i < count; i++) out[i] = data[rows[i]];
-}
-
-function readFloat64(data: Float64Array, rows: Uint32Array, count: number, out: Float64Array): void {
-  for (let i = 0; i < count; i++) out[i] = data[rows[i]];
-}
-
-function clearNulls(validity: Uint8Array, rows: Uint32Array, count: number, out: Float64Array): void {
-  for (let i = 0; i < count; i++) if (!isSet(validity, rows[i])) out[i] = 0;
 }
 
 function keepBand(values: Float64Array, count: number, isBelow: boolean): void {

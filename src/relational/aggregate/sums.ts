@@ -3,7 +3,7 @@
  * are merged here. A sum becomes one number of an answer by one rounding, so it depends on no order.
  */
 import type { ColumnSums, SumParts } from "../../engine/group-sums.js";
-import { gridOf, rangeOf, roundedSum } from "../../host/exact-floats.js";
+import { gridOf, rangeOf, roundedSum, sumOfThree } from "../../host/exact-floats.js";
 import { runTask } from "../../host/group-tasks.js";
 import { type LaneColumn, sumsOfLanes } from "../../host/lanes.js";
 
@@ -27,15 +27,21 @@ export class Sums {
     readonly parts: Float64Array[],
     /** NaN, +Infinity and −Infinity by group; null where there are none. */
     readonly odd: readonly Float64Array[] | null,
+    /** In place of these: finite floats by group, whose exact sum it is. */
+    readonly floats: readonly Float64Array[] = [],
   ) {}
 
   /** What heldBytes counts. */
   get heldBytes(): number {
-    return [...this.parts, ...(this.odd ?? [])].reduce((sum, part) => sum + part.byteLength, 0);
+    return [...this.parts, ...(this.odd ?? []), ...this.floats].reduce(
+      (sum, part) => sum + part.byteLength,
+      0,
+    );
   }
 
   /** What an engine has added up. Parts without a value are dropped. */
-  static of({ sums, odd }: ColumnSums, groups: number): Sums {
+  static of({ sums, odd, floats }: ColumnSums, groups: number): Sums {
+    if (floats !== undefined) return new Sums(groups, 0, [], null, floats);
     if (sums.length > 1) {
       const merged = Sums.#empty(groups, sums, odd);
       for (const parts of sums) merged.#add(parts, null);
@@ -65,7 +71,8 @@ export class Sums {
    * Sums of the sums of several tables.
    * @param groupOf per group of the tables, one table after the other: its new number; `groups` for those left out
    */
-  static merge(all: readonly Sums[], groupOf: Uint32Array, groups: number): Sums {
+  static merge(parts: readonly Sums[], groupOf: Uint32Array, groups: number): Sums {
+    const all = parts.map((sums) => sums.#inParts());
     const anyOdd = all.some(({ odd }) => odd !== null);
     const odd = anyOdd ? Array.from({ length: 3 }, () => new Float64Array(groups + 1)) : null;
     const merged = Sums.#empty(groups, all, odd);
@@ -80,6 +87,17 @@ export class Sums {
       }
     }
     return merged;
+  }
+
+  /** The same without floats. */
+  #inParts(): Sums {
+    if (this.floats.length === 0) return this;
+    const groups = Uint32Array.from({ length: this.groups }, (_, group) => group);
+    const each = this.floats.map((numbers) =>
+      Sums.ofFloats(numbers.subarray(0, this.groups), groups, this.groups),
+    );
+    const groupOf = Uint32Array.from({ length: each.length * this.groups }, (_, i) => i % this.groups);
+    return Sums.merge(each, groupOf, this.groups);
   }
 
   static #empty(groups: number, parts: readonly SumParts[], odd: readonly Float64Array[] | null): Sums {
@@ -133,7 +151,8 @@ export class Sums {
 
   /** The sum of a group, rounded once. */
   toNumber(group: number): number {
-    const { parts, exponent, odd } = this;
+    const { parts, exponent, odd, floats } = this;
+    if (floats.length > 0) return sumOfThree(floats[0][group], floats[1][group], floats[2][group]);
     if (odd !== null) {
       const [nan, above, below] = odd.map((counts) => counts[group] > 0);
       if (nan || (above && below)) return Number.NaN;

@@ -3,7 +3,7 @@
  * each has a set of groups of its own; where they are many, they take partitions of sorted keys (partitions.ts). Sums
  * are exact, so it does not show who added what up.
  */
-import { type FloatRange, gridHolds, joined, noFloats, rangeOf } from "../../../host/exact-floats.js";
+import { type FloatRange, joined, noFloats, rangeOf } from "../../../host/exact-floats.js";
 import { BLOCK_ROWS, CARRY_ROWS, type LaneColumn, LaneSums } from "../../../host/lanes.js";
 import { type Made, silently, type Work } from "../../../host/work.js";
 import { type GroupKeys, type GroupMemory, GroupTable, groupMemory } from "./group-table.js";
@@ -31,13 +31,14 @@ export interface SlicesJob {
   readonly first: number;
   readonly sliceRows: number;
   readonly sets: readonly GroupSet[];
-  /** Set to 1 where a set has no room. */
-  readonly full: Int32Array;
-  /** Per slice: 1 where floats are outside of their grids; it is left out then. */
-  readonly missed: Uint8Array;
+  /** FULL where a set has no room, LOST where sums of floats need a grid; then no piece goes on. */
+  readonly stop: Int32Array;
   /** Where the rows' groups go, numbered from set × room on; null where nobody asks. */
   readonly groupOf: Uint32Array | null;
 }
+
+export const FULL = 1;
+export const LOST = 2;
 
 const IN_USE = 0;
 const SINCE_CARRY = 1;
@@ -57,12 +58,11 @@ function takeSet(sets: readonly GroupSet[]): number {
 }
 
 /** One thread's part of a job, with the set that it has. */
-export class SliceWorker {
+class SliceWorker {
   readonly #lanes: LaneSums;
   readonly #table: GroupTable;
   readonly #set: GroupSet;
   readonly #ids = new Uint32Array(BLOCK_ROWS);
-  readonly #rows = new Uint32Array(BLOCK_ROWS);
 
   constructor(
     readonly job: SlicesJob,
@@ -74,14 +74,10 @@ export class SliceWorker {
   }
 
   run(piece: number): void {
-    const { keys, sliceRows, full, missed, first, groupOf } = this.job;
-    if (Atomics.load(full, 0) !== 0) return;
+    const { keys, sliceRows, stop, first, groupOf } = this.job;
+    if (Atomics.load(stop, 0) !== 0) return;
     const from = piece * sliceRows;
     const end = Math.min(keys.rows, from + sliceRows);
-    if (!this.#holdsFloats(from, end)) {
-      missed[piece] = 1;
-      return;
-    }
     hashKeys(keys, from, end);
     const all = unsorted(keys);
     const base = this.number * this.#table.room;
@@ -89,37 +85,17 @@ export class SliceWorker {
     for (let at = from; at < end; at += BLOCK_ROWS) {
       const count = Math.min(BLOCK_ROWS, end - at);
       if (this.#table.find(all, at, at + count, first, this.#ids) < count) {
-        Atomics.store(full, 0, 1);
+        Atomics.store(stop, 0, FULL);
         return;
       }
       if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[at + i] = base + this.#ids[i];
-      for (let i = 0; i < count; i++) this.#rows[i] = at + i;
-      this.#lanes.add(sums, this.#ids, this.#rows, count);
+      this.#lanes.add(sums, this.#ids, at, count);
     }
+    if (this.#lanes.lost) Atomics.store(stop, 0, LOST);
     state[SINCE_CARRY] += end - from;
     if (state[SINCE_CARRY] + sliceRows <= CARRY_ROWS) return;
     this.#lanes.carry(sums, this.#table.groups);
     state[SINCE_CARRY] = 0;
-  }
-
-  /** Lowers the first rows of groups to those of a slice that came after later ones. */
-  lowerFirsts(piece: number, firsts: Uint32Array): void {
-    const { keys, sliceRows, first } = this.job;
-    const end = Math.min(keys.rows, (piece + 1) * sliceRows);
-    const all = unsorted(keys);
-    for (let at = piece * sliceRows; at < end; at += BLOCK_ROWS) {
-      const count = Math.min(BLOCK_ROWS, end - at);
-      this.#table.find(all, at, at + count, first, this.#ids);
-      for (let i = 0; i < count; i++) firsts[this.#ids[i]] = Math.min(firsts[this.#ids[i]], first + at + i);
-    }
-  }
-
-  #holdsFloats(from: number, to: number): boolean {
-    return this.job.columns.every(
-      (column) =>
-        column.kind !== "floats" ||
-        gridHolds(column.grid, rangeOf(column.data, from, to), bitsOf(column.data)),
-    );
   }
 }
 
@@ -169,6 +145,8 @@ export interface PartitionsJob {
   readonly columns: readonly LaneColumn[];
   /** Where the rows' groups go, numbered from the partition's first record on; null where nobody asks. */
   readonly groupOf: Uint32Array | null;
+  /** LOST where sums of floats need a grid. */
+  readonly stop: Int32Array;
 }
 
 /** Partitions of a piece. */
@@ -237,6 +215,7 @@ class PartitionWorker {
       }
       yield;
     }
+    if (this.#lanes.lost) Atomics.store(this.job.stop, 0, LOST);
     this.#lanes.carry(this.#sums, table.groups);
     return [copyOf(table.memory.firsts.subarray(0, table.groups)), ...this.#lanesOf(table.groups)];
   }

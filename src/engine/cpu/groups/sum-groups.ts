@@ -3,7 +3,7 @@
  * stay in its cache, else by partitions of sorted keys. Columns are copied to memory that threads share piece by piece,
  * while other threads work.
  */
-import { type FloatRange, gridOf, joined, noFloats, rangeOf } from "../../../host/exact-floats.js";
+import { gridOf, noFloats } from "../../../host/exact-floats.js";
 import { type LaneColumn, LaneSums, lanesOf, sumsOfLanes } from "../../../host/lanes.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { SumCall, SummedColumn, SummedGroups } from "../../group-sums.js";
@@ -15,11 +15,12 @@ import { rowThreads } from "../rows/row-threads.js";
 import {
   bitsOf,
   type FloatRangesJob,
+  FULL,
   foundRanges,
   type GroupSet,
+  LOST,
   recordsBefore,
   type SlicesJob,
-  SliceWorker,
 } from "./aggregate-jobs.js";
 import { closeKeys } from "./close-columns.js";
 import { phaseClock } from "./group-rows.js";
@@ -36,6 +37,7 @@ const SLICES_A_THREAD = 4;
 /** Bytes of the sums of a thread's groups. */
 const SET_BYTES = 2 ** 19;
 const MOST_GROUPS = 2 ** 13;
+const LEAST_GROUPS = 2 ** 10;
 /** Integers within a range of so many, and a null, have places that a word holds. */
 const CLOSE = 2 ** 31;
 
@@ -80,84 +82,99 @@ class Summing {
     const side = keySide(close.keys, layout, run.work);
     this.#phase("pack keys");
     const groupOf = this.call.numbers ? run.work.words(keys.rows) : null;
-    const few = await new Slices(run, side, layout, this.columns, groupOf).sum();
-    if (few !== null) {
+    let columns = this.columns.map(
+      (column): LaneColumn => (column.kind === "floats" ? { ...column, grid: null } : column),
+    );
+    const slices = async () => new Slices(run, side, layout, columns, groupOf).sum();
+    let made = await slices();
+    if (made === LOST) {
+      columns = await withGrids(run, columns, keys.rows);
+      made = await slices();
+    }
+    this.#phase("sum by slices");
+    if (typeof made !== "number") {
       this.call.log?.beginChunk({
         strategy: "direct",
         reason: "a thread's groups fit the cache",
         partitions: 1,
       });
-      this.#phase("sum by slices");
-      return few;
+      return made;
     }
-    this.call.log?.beginChunk({
-      strategy: "partitioned",
-      reason: "groups would outgrow the cache",
-      partitions: 1,
-    });
-    const many = await sumByPartition(run, side, layout, this.columns, groupOf, this.#phase);
-    this.#phase("sum by partition");
-    return many;
+    const bits = partitionBits(keys.rows, layout);
+    const reason = "a thread's groups would outgrow the cache";
+    this.call.log?.beginChunk({ strategy: "partitioned", reason, partitions: 2 ** bits });
+    return sumByPartition(run, side, layout, columns, groupOf, this.#phase);
   }
+}
+
+/** Gives floats grids, which are found by all threads. */
+async function withGrids(run: RowRun, columns: readonly LaneColumn[], rows: number): Promise<LaneColumn[]> {
+  const scratch = new Scratch(run.work);
+  const floats = columns.flatMap((column, c) => {
+    const some = column.kind === "floats" ? someRows(column, 0, rows, run.work, scratch, c) : column;
+    return some.kind === "floats" ? [some.data] : [];
+  });
+  const pieces = Math.ceil(rows / SLICE_ROWS);
+  const ranges = run.work.numbers(3 * pieces * floats.length);
+  const job: FloatRangesJob = { kind: "float ranges", columns: floats, rows, sliceRows: SLICE_ROWS, ranges };
+  await run.share(job, rows);
+  const found = foundRanges(job);
+  return columns.map((column) => {
+    if (column.kind !== "floats") return column;
+    return { ...column, grid: gridOf(found.shift() ?? noFloats(), bitsOf(column.data)) };
+  });
 }
 
 /** Few groups: each thread takes slices of rows. */
 class Slices {
   readonly #form: GroupKeys;
   readonly #rows: number;
-  readonly #full: Int32Array;
+  readonly #stop: Int32Array;
   readonly #scratches: readonly Scratch[];
-  #ranges: FloatRange[] = [];
-  #sets: GroupSet[] = [];
+  readonly #sets: readonly GroupSet[];
 
   constructor(
     readonly run: RowRun,
     readonly side: KeySide,
     readonly layout: Layout,
-    readonly columns: readonly SummedColumn[],
+    readonly columns: readonly LaneColumn[],
     readonly groupOf: Uint32Array | null,
   ) {
     const { exact, width, stride } = layout;
     this.#form = { exact, hashed: false, width, stride, bytes: side.bytes };
     this.#rows = side.keys.rows;
-    this.#full = new Int32Array(run.work.zeroedWords(1).buffer, 0, 1);
+    this.#stop = stopFlag(run);
     this.#scratches = [new Scratch(run.work), new Scratch(run.work)];
+    this.#sets = Array.from({ length: run.helpers(this.#rows) + 1 }, () => this.#newSet());
   }
 
-  /** Null where a thread has too many groups. */
-  async sum(): Promise<SummedGroups | null> {
+  /** FULL where a thread has too many groups, LOST where floats need grids. */
+  async sum(): Promise<SummedGroups | typeof FULL | typeof LOST> {
     const { run } = this;
     const rows = this.#rows;
-    this.#ranges = this.columns.map((column) =>
-      column.kind === "floats" ? rangeOf(column.data, 0, Math.min(rows, SLICE_ROWS)) : noFloats(),
-    );
-    this.#sets = Array.from({ length: run.helpers(rows) + 1 }, () => this.#newSet());
-    const threads = this.#sets.length;
-    const chunk = Math.max(SLICES_A_THREAD * threads * SLICE_ROWS, run.threads.tuning.slice);
+    const chunk = SLICES_A_THREAD * this.#sets.length * SLICE_ROWS;
     let job = this.#job(0, Math.min(rows, chunk), 0);
     for (let first = 0, turn = 1; first < rows; first += chunk, turn++) {
       const next = first + chunk;
-      let nextJob: SlicesJob | null = null;
+      let nextJob = job;
       await run.share(job, job.keys.rows, () => {
         if (next < rows) nextJob = this.#job(next, Math.min(chunk, rows - next), turn & 1);
       });
-      if (job.full[0] !== 0) return null;
-      if (!this.#takeMissed(job)) return null;
+      const stop = this.#stop[0];
+      if (stop === FULL || stop === LOST) return stop;
       for (const { state } of this.#sets) state[0] = 0;
       run.pace.add(job.keys.rows);
       await run.pace.pause();
-      if (nextJob !== null) job = this.#withGrids(nextJob);
+      job = nextJob;
     }
     return this.#merged();
   }
 
   #newSet(): GroupSet {
     const { work } = this.run;
-    const { stride } = new LaneSums(withGrids(this.columns, this.#ranges));
-    const groups = Math.min(
-      MOST_GROUPS,
-      Math.max(2 ** 10, 2 ** Math.floor(Math.log2(SET_BYTES / 8 / Math.max(1, stride)))),
-    );
+    const { stride } = new LaneSums(this.columns);
+    const fitting = 2 ** Math.floor(Math.log2(SET_BYTES / 8 / Math.max(1, stride)));
+    const groups = Math.min(MOST_GROUPS, Math.max(LEAST_GROUPS, fitting));
     return {
       memory: groupMemory(this.#form, groups, (length) => work.zeroedWords(length)),
       sums: work.numbers(groups * stride),
@@ -168,79 +185,41 @@ class Slices {
   #job(first: number, rows: number, turn: number): SlicesJob {
     const { run, side, layout, groupOf } = this;
     const scratch = this.#scratches[turn];
-    const keys = packKeys({ side, first, rows }, layout, run.hashing, run.work, scratch);
-    const columns = this.columns.map((column, c) => someRows(column, first, rows, run.work, scratch, c));
     return {
       kind: "group slices",
-      keys,
+      keys: packKeys({ side, first, rows }, layout, run.hashing, run.work, scratch),
       form: this.#form,
-      columns: withGrids(columns, this.#ranges),
+      columns: this.columns.map((column, c) => someRows(column, first, rows, run.work, scratch, c)),
       first,
       sliceRows: SLICE_ROWS,
       sets: this.#sets,
-      full: this.#full,
-      missed: scratch.bytes("missed", Math.ceil(rows / SLICE_ROWS)).fill(0),
+      stop: this.#stop,
       groupOf: groupOf?.subarray(first, first + rows) ?? null,
     };
   }
 
-  /** A job that was made before grids have changed. */
-  #withGrids(job: SlicesJob): SlicesJob {
-    return { ...job, columns: withGrids(job.columns, this.#ranges), sets: this.#sets };
-  }
-
-  /** Works on the slices that were left out, after grids have grown to hold their floats. False: there is no room. */
-  #takeMissed(job: SlicesJob): boolean {
-    if (!job.missed.includes(1)) return true;
-    this.#ranges = job.columns.map((column, c) =>
-      column.kind === "floats" ? joined(this.#ranges[c], rangeOf(column.data, 0, job.keys.rows)) : noFloats(),
-    );
-    const again = this.#withGrids(job);
-    this.#sets = this.#sets.map((set) => this.#regridded(set, job.columns, again.columns));
-    const worker = new SliceWorker({ ...again, sets: this.#sets }, 0);
-    for (const [piece, missed] of job.missed.entries()) {
-      if (missed === 0) continue;
-      worker.run(piece);
-      if (job.full[0] !== 0) return false;
-      worker.lowerFirsts(piece, this.#sets[0].memory.firsts);
-    }
-    return true;
-  }
-
-  /** A set's sums in other lanes. */
-  #regridded(set: GroupSet, from: readonly LaneColumn[], to: readonly LaneColumn[]): GroupSet {
-    const [old, lanes] = [new LaneSums(from), new LaneSums(to)];
-    const groups = set.memory.head[0];
-    old.carry(set.sums, groups);
-    const sums = this.run.work.numbers(set.memory.firsts.length * lanes.stride);
-    lanes.moveFrom(old, set.sums, sums, groups);
-    return { ...set, sums };
-  }
-
-  async #merged(): Promise<SummedGroups> {
-    const { run, groupOf } = this;
-    const lanes = new LaneSums(withGrids(this.columns, this.#ranges));
+  async #merged(): Promise<SummedGroups | typeof LOST> {
+    const { run, groupOf, columns } = this;
+    const lanes = new LaneSums(columns);
     const tables = this.#sets.map(({ memory }) => new GroupTable(memory, this.#form, run.hashing));
     const total = tables.reduce((sum, table) => sum + table.groups, 0);
     const memory = groupMemory(this.#form, Math.max(1, total), (length) => new Uint32Array(length));
     const all = new GroupTable(memory, this.#form, run.hashing);
     const sums = new Float64Array(total * lanes.stride);
-    const firsts = memory.firsts;
+    const { firsts } = memory;
     // per set: the numbers of its groups among all
     const numbers = tables.map((table) => new Uint32Array(table.groups));
     for (const [s, table] of tables.entries()) {
-      const ids = numbers[s];
-      lanes.carry(this.#sets[s].sums, table.groups);
       const known = all.groups;
-      all.find(keysOf(table), 0, table.groups, 0, ids);
-      const own = this.#sets[s].sums;
-      for (let group = 0; group < table.groups; group++) {
-        const id = ids[group];
-        const isNew = id >= known;
-        firsts[id] = isNew ? table.memory.firsts[group] : Math.min(firsts[id], table.memory.firsts[group]);
-        for (let k = 0; k < lanes.stride; k++) sums[id * lanes.stride + k] += own[group * lanes.stride + k];
+      all.find(keysOf(table), 0, table.groups, 0, numbers[s]);
+      for (const [group, id] of numbers[s].entries()) {
+        const row = table.memory.firsts[group];
+        firsts[id] = id < known ? Math.min(firsts[id], row) : row;
       }
+      lanes.carry(this.#sets[s].sums, table.groups);
+      lanes.merge(this.#sets[s].sums, numbers[s], sums);
     }
+    if (lanes.lost) return LOST;
     const { groups } = all;
     const order = Uint32Array.from({ length: groups }, (_, group) => group).sort(
       (a, b) => firsts[a] - firsts[b],
@@ -251,43 +230,40 @@ class Slices {
       Float64Array.from(order, (group) => sums[group * lanes.stride + lane]),
     );
     if (groupOf !== null) {
-      const room = tables[0].room;
+      const { room } = tables[0];
       const map = run.work.words(room * tables.length);
       for (const [s, ids] of numbers.entries())
-        for (let group = 0; group < ids.length; group++) map[s * room + group] = rank[ids[group]];
+        for (const [group, id] of ids.entries()) map[s * room + group] = rank[id];
       await run.share({ kind: "renumber", groupOf, numbers: map, sliceRows: SLICE_ROWS }, groupOf.length);
     }
     return {
       firsts: Uint32Array.from(order, (group) => firsts[group]),
       groupOf: groupOf?.slice() ?? null,
-      columns: sumsOfLanes(lanes.columns, split),
+      columns: sumsOfLanes(columns, split),
     };
   }
 }
 
-/** Columns with the grids of their floats. */
-function withGrids(columns: readonly SummedColumn[], ranges: readonly FloatRange[]): LaneColumn[] {
-  return columns.map((column, c) =>
-    column.kind === "floats" ? { ...column, grid: gridOf(ranges[c], bitsOf(column.data)) } : column,
-  );
+function stopFlag(run: RowRun): Int32Array {
+  return new Int32Array(run.work.zeroedWords(1).buffer, 0, 1);
 }
 
 /** Some rows of a column, in memory that threads reach. */
 function someRows(
-  column: SummedColumn,
+  column: LaneColumn,
   first: number,
   rows: number,
   memory: RowMemory,
   scratch: Scratch,
   number: number,
-): SummedColumn {
+): LaneColumn {
   // bitmaps are cut at whole bytes: slices begin at multiples of 8
   const bits = column.validity?.subarray(first >>> 3, (first + rows + 7) >>> 3) ?? null;
   const validity = bits && reached(`validity ${number}`, bits, memory, scratch);
   if (column.kind === "rows") return { ...column, validity };
   const width = column.kind === "words" ? column.width : 1;
   const some = column.data.subarray(first * width, (first + rows) * width);
-  return { ...column, data: reached(`values ${number}`, some, memory, scratch), validity } as SummedColumn;
+  return { ...column, data: reached(`values ${number}`, some, memory, scratch), validity } as LaneColumn;
 }
 
 function reached<A extends Uint8Array | Uint32Array | Float32Array | Float64Array>(
@@ -304,43 +280,26 @@ async function sumByPartition(
   run: RowRun,
   side: KeySide,
   layout: Layout,
-  columns: readonly SummedColumn[],
+  columns: readonly LaneColumn[],
   groupOf: Uint32Array | null,
   phase: (name: string) => void,
 ): Promise<SummedGroups> {
   const { rows } = side.keys;
-  const bits = partitionBits(rows, layout);
-  const keys = await sortByPartition(run, side, 0, rows, layout, bits);
+  const keys = await sortByPartition(run, side, 0, rows, layout, partitionBits(rows, layout));
   phase("sort by partition");
   const scratch = new Scratch(run.work);
-  const reachable = columns.map((column, c) => someRows(column, 0, rows, run.work, scratch, c));
-  const floats = reachable.flatMap((column) => (column.kind === "floats" ? [column.data] : []));
-  const pieces = Math.ceil(rows / SLICE_ROWS);
-  const ranges: FloatRangesJob = {
-    kind: "float ranges",
-    columns: floats,
-    rows,
-    sliceRows: SLICE_ROWS,
-    ranges: run.work.numbers(3 * pieces * floats.length),
-  };
-  if (floats.length > 0) await run.share(ranges, rows);
-  const found = foundRanges(ranges);
-  const ofColumns = reachable.map((column) =>
-    column.kind === "floats" ? found[floats.indexOf(column.data)] : noFloats(),
-  );
-  const lanes = withGrids(reachable, ofColumns);
-  phase("look at floats");
-  const { exact, width } = layout;
-  const form = { exact, hashed: exact, width, stride: layout.stride, bytes: side.bytes };
-  const job = {
-    kind: "group partitions",
-    keys,
-    form,
-    hashing: run.hashing,
-    columns: lanes,
-    groupOf,
-  } as const;
-  const results = await run.share(job, rows);
+  let lanes = columns.map((column, c) => someRows(column, 0, rows, run.work, scratch, c));
+  phase("share columns");
+  const { exact, width, stride: words } = layout;
+  const form = { exact, hashed: exact, width, stride: words, bytes: side.bytes };
+  const { hashing } = run;
+  const stop = stopFlag(run);
+  const job = { kind: "group partitions", keys, form, hashing, groupOf, stop } as const;
+  let results = await run.share({ ...job, columns: lanes }, rows);
+  if (stop[0] === LOST) {
+    lanes = await withGrids(run, lanes, rows);
+    results = await run.share({ ...job, columns: lanes }, rows);
+  }
   phase("sum partitions");
   const made = results.flatMap((result) => result.made).sort((a, b) => a.task - b.task);
   const firstsOf = made.map(({ buffers }) => new Uint32Array(buffers[0]));
