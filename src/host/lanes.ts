@@ -102,6 +102,8 @@ export class LaneSums {
   readonly #rest = new Float64Array(BLOCK_ROWS);
   readonly #singles = new Float32Array(BLOCK_ROWS);
   readonly #words = new Uint32Array(BLOCK_ROWS);
+  /** Whether rows are counted and words added in one loop. */
+  readonly #isFused: boolean;
   /** Whether sums of floats without a grid have lost something. */
   lost = false;
 
@@ -112,80 +114,88 @@ export class LaneSums {
       return stride - lanesOf(column);
     });
     this.stride = stride;
+    const [rows, words] = columns;
+    this.#isFused =
+      rows?.kind === "rows" &&
+      rows.validity === null &&
+      words?.kind === "words" &&
+      words.width === 1 &&
+      words.validity === null;
   }
 
   /**
    * Adds a block of rows, BLOCK_ROWS at most.
    * @param sums stride numbers a group
    * @param ids per row of the block: its group
-   * @param rows their numbers; or the first one's, where the others follow
+   * @param first number of the first row; the others follow
    */
-  add(sums: Float64Array, ids: Uint32Array, rows: Uint32Array | number, count: number): void {
-    for (let c = 0; c < this.columns.length; c++) {
-      const column = this.columns[c];
-      const to = { sums, ids, stride: this.stride, offset: this.#offsets[c], count };
-      if (column.kind === "rows") this.#addRows(column.validity, rows, to);
-      else if (column.kind === "words") this.#addIntegers(column, rows, to);
-      else if (column.grid === null) this.#addFloats(column, rows, to);
-      else this.#addLimbs(column, column.grid, rows, to);
+  add(sums: Float64Array, ids: Uint32Array, first: number, count: number): void {
+    const { columns, stride } = this;
+    if (this.#isFused) {
+      const { data, signed } = columns[1] as WordLanes;
+      const to = { sums, ids, stride, offset: this.#offsets[0], count };
+      if (signed) countSigned(to, data, first);
+      else countUnsigned(to, data, first);
+    }
+    for (let c = this.#isFused ? 2 : 0; c < columns.length; c++) {
+      const column = columns[c];
+      const to = { sums, ids, stride, offset: this.#offsets[c], count };
+      if (column.kind === "rows") this.#addRows(column.validity, first, to);
+      else if (column.kind === "words") this.#addIntegers(column, first, to);
+      else if (column.grid === null) this.#addFloats(column, first, to);
+      else this.#addLimbs(column, column.grid, first, to);
     }
   }
 
-  #addRows(validity: Uint8Array | null, rows: Uint32Array | number, to: Target): void {
+  #addRows(validity: Uint8Array | null, first: number, to: Target): void {
     if (validity === null) {
       addOnes(to);
       return;
     }
     const ones = this.#numbers.fill(1, 0, to.count);
-    clearNulls(validity, rows, to.count, ones);
+    clearNulls(validity, first, to.count, ones);
     addNumbers(to, 0, ones);
   }
 
-  #addIntegers({ data, width, signed, validity }: WordLanes, rows: Uint32Array | number, to: Target): void {
+  #addIntegers({ data, width, signed, validity }: WordLanes, first: number, to: Target): void {
     for (let k = 0; k < width; k++) {
       const isSigned = signed && k === width - 1;
-      const isPlain = width === 1 && validity === null && typeof rows === "number";
-      let [words, from] = [data, isPlain ? (rows as number) : 0];
+      const isPlain = width === 1 && validity === null;
+      let [words, from] = [data, first];
       if (!isPlain) {
         words = this.#words;
         from = 0;
-        if (!readWords(data, width, k, rows, to.count, words)) continue;
-        if (validity !== null) clearNulls(validity, rows, to.count, words);
+        if (!readWords(data, width, k, first, to.count, words)) continue;
+        if (validity !== null) clearNulls(validity, first, to.count, words);
       }
       if (isSigned) addSigned(to, k, words, from);
       else addUnsigned(to, k, words, from);
     }
   }
 
-  #addFloats({ data, validity }: FloatLanes, rows: Uint32Array | number, to: Target): void {
-    let [values, from] = [data, rows as number];
-    if (typeof rows !== "number" || validity !== null) {
+  #addFloats({ data, validity }: FloatLanes, first: number, to: Target): void {
+    let [values, from] = [data, first];
+    if (validity !== null) {
       values = data instanceof Float32Array ? this.#singles : this.#numbers;
       from = 0;
-      readFloats(data, rows, to.count, values);
-      if (validity !== null) clearNulls(validity, rows, to.count, values);
+      values.set(data.subarray(first, first + to.count));
+      clearNulls(validity, first, to.count, values);
     }
     const isExact =
       values instanceof Float32Array ? addSingles(to, values, from) : addDoubles(to, values, from);
     if (!isExact) this.lost = true;
   }
 
-  #addLimbs(
-    { data, validity }: FloatLanes,
-    { bands, odd }: FloatGrid,
-    rows: Uint32Array | number,
-    to: Target,
-  ): void {
+  #addLimbs({ data, validity }: FloatLanes, { bands, odd }: FloatGrid, first: number, to: Target): void {
     let lane = 0;
     const counts = bands.reduce((sum, { limbs }) => sum + limbs + 1, 0);
     for (const [b, band] of bands.entries()) {
       const rest = this.#rest;
-      readFloats(data, rows, to.count, rest);
-      if (validity !== null) clearNulls(validity, rows, to.count, rest);
+      rest.set(data.subarray(first, first + to.count));
+      if (validity !== null) clearNulls(validity, first, to.count, rest);
       if (odd) this.#takeOdd(rest, b === 0 ? counts : null, to);
       if (bands.length > 1) keepBand(rest, to.count, b === 0);
-      const [first, second] = scalesOf(band);
-      scaleAll(rest, to.count, first, second);
+      scaleAll(rest, to.count, scalesOf(band));
       for (let k = band.limbs - 1; k >= 0; k--) {
         const state = takeLimb(rest, to.count, this.#numbers);
         if (state & 1) addNumbers(to, lane + k, this.#numbers);
@@ -299,6 +309,22 @@ function addNumbers({ sums, ids, stride, offset, count }: Target, lane: number, 
   for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += values[i];
 }
 
+function countSigned({ sums, ids, stride, offset, count }: Target, words: Uint32Array, from: number): void {
+  for (let i = 0; i < count; i++) {
+    const at = ids[i] * stride + offset;
+    sums[at]++;
+    sums[at + 1] += words[from + i] | 0;
+  }
+}
+
+function countUnsigned({ sums, ids, stride, offset, count }: Target, words: Uint32Array, from: number): void {
+  for (let i = 0; i < count; i++) {
+    const at = ids[i] * stride + offset;
+    sums[at]++;
+    sums[at + 1] += words[from + i];
+  }
+}
+
 function addSigned(
   { sums, ids, stride, offset, count }: Target,
   lane: number,
@@ -383,47 +409,29 @@ function readWords(
   data: Uint32Array,
   width: number,
   word: number,
-  rows: Uint32Array | number,
+  first: number,
   count: number,
   out: Uint32Array,
 ): boolean {
   let any = 0;
-  if (typeof rows === "number") {
-    for (let i = 0, at = rows * width + word; i < count; i++, at += width) any |= out[i] = data[at];
-  } else {
-    for (let i = 0; i < count; i++) any |= out[i] = data[rows[i] * width + word];
-  }
+  for (let i = 0, at = first * width + word; i < count; i++, at += width) any |= out[i] = data[at];
   return any !== 0;
-}
-
-function readFloats<A extends Float32Array | Float64Array>(
-  data: Float32Array | Float64Array,
-  rows: Uint32Array | number,
-  count: number,
-  out: A,
-): void {
-  if (typeof rows === "number") out.set(data.subarray(rows, rows + count));
-  else for (let i = 0; i < count; i++) out[i] = data[rows[i]];
 }
 
 function clearNulls(
   validity: Uint8Array,
-  rows: Uint32Array | number,
+  first: number,
   count: number,
   out: Float32Array | Float64Array | Uint32Array,
 ): void {
-  if (typeof rows === "number") {
-    for (let i = 0; i < count; i++) if (!isSet(validity, rows + i)) out[i] = 0;
-  } else {
-    for (let i = 0; i < count; i++) if (!isSet(validity, rows[i])) out[i] = 0;
-  }
+  for (let i = 0; i < count; i++) if (!isSet(validity, first + i)) out[i] = 0;
 }
 
 function keepBand(values: Float64Array, count: number, isBelow: boolean): void {
   for (let i = 0; i < count; i++) if (Math.abs(values[i]) < CUT !== isBelow) values[i] = 0;
 }
 
-function scaleAll(values: Float64Array, count: number, first: number, second: number): void {
+function scaleAll(values: Float64Array, count: number, [first, second]: readonly [number, number]): void {
   for (let i = 0; i < count; i++) values[i] = values[i] * first * second;
 }
 

@@ -31,12 +31,7 @@ function laneSum(
   const sums = new Float64Array(lanes.stride);
   for (let from = 0; from < data.length; from += BLOCK_ROWS) {
     const count = Math.min(BLOCK_ROWS, data.length - from);
-    lanes.add(
-      sums,
-      new Uint32Array(count),
-      Uint32Array.from({ length: count }, (_, i) => from + i),
-      count,
-    );
+    lanes.add(sums, new Uint32Array(count), from, count);
   }
   lanes.carry(sums, 1);
   let at = 0;

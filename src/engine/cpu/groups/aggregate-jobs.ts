@@ -142,6 +142,7 @@ export interface PartitionsJob {
   readonly keys: SortedKeys;
   readonly form: GroupKeys;
   readonly hashing: RowHashing;
+  /** Values in the order of the records. */
   readonly columns: readonly LaneColumn[];
   /** Where the rows' groups go, numbered from the partition's first record on; null where nobody asks. */
   readonly groupOf: Uint32Array | null;
@@ -177,7 +178,6 @@ class PartitionWorker {
   readonly #lanes: LaneSums;
   readonly #table: GroupTable;
   readonly #ids = new Uint32Array(BLOCK_ROWS);
-  readonly #rows = new Uint32Array(BLOCK_ROWS);
   #sums: Float64Array;
 
   constructor(readonly job: PartitionsJob) {
@@ -200,11 +200,12 @@ class PartitionWorker {
       for (let at = start; at < end; ) {
         const count = Math.min(BLOCK_ROWS, end - at);
         const done = table.find(records, at, at + count, 0, this.#ids);
-        for (let i = 0, from = at; i < done; i++, from++) {
-          this.#rows[i] = records.codes[from * records.codeStride + 1];
+        if (groupOf !== null) {
+          for (let i = 0, from = at; i < done; i++, from++) {
+            groupOf[records.codes[from * records.codeStride + 1]] = base + this.#ids[i];
+          }
         }
-        if (groupOf !== null) for (let i = 0; i < done; i++) groupOf[this.#rows[i]] = base + this.#ids[i];
-        this.#lanes.add(this.#sums, this.#ids, this.#rows, done);
+        this.#lanes.add(this.#sums, this.#ids, at, done);
         if (done < count) this.#grow();
         at += done;
       }

@@ -266,6 +266,15 @@ function someRows(
   return { ...column, data: reached(`values ${number}`, some, memory, scratch), validity } as LaneColumn;
 }
 
+/** Room for as many values. */
+function sortedLike(column: LaneColumn, rows: number, memory: RowMemory): LaneColumn {
+  const validity = column.validity && memory.bytes((rows >>> 3) + 1);
+  if (column.kind === "rows") return { ...column, validity };
+  if (column.kind === "words") return { ...column, data: memory.words(rows * column.width), validity };
+  if (column.data instanceof Float64Array) return { ...column, data: memory.numbers(rows), validity };
+  return { ...column, data: new Float32Array(memory.words(rows).buffer, 0, rows), validity };
+}
+
 function reached<A extends Uint8Array | Uint32Array | Float32Array | Float64Array>(
   name: string,
   array: A,
@@ -285,11 +294,15 @@ async function sumByPartition(
   phase: (name: string) => void,
 ): Promise<SummedGroups> {
   const { rows } = side.keys;
-  const keys = await sortByPartition(run, side, 0, rows, layout, partitionBits(rows, layout));
+  let lanes = columns.map((column) => sortedLike(column, rows, run.work));
+  const bits = Number(process.env.BITS ?? partitionBits(rows, layout));
+  const valuesOf = (first: number, count: number, scratch: Scratch) =>
+    columns.map((column, c) => ({
+      from: someRows(column, first, count, run.work, scratch, c),
+      to: lanes[c],
+    }));
+  const keys = await sortByPartition(run, side, 0, rows, layout, bits, new Scratch(run.work), valuesOf);
   phase("sort by partition");
-  const scratch = new Scratch(run.work);
-  let lanes = columns.map((column, c) => someRows(column, 0, rows, run.work, scratch, c));
-  phase("share columns");
   const { exact, width, stride: words } = layout;
   const form = { exact, hashed: exact, width, stride: words, bytes: side.bytes };
   const { hashing } = run;
