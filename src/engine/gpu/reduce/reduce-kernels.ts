@@ -46,12 +46,40 @@ const cached = [
     ],
   }),
 ];
-const overValues = [...cached, fragment("reduce/values", { bindings: { data: read(), validity: read() } })];
+export const values = fragment("reduce/values", { bindings: { data: read(), validity: read() } });
+const overValues = [...cached, values];
+const wholeFloats = fragment("reduce/whole-float", {
+  constants: [
+    /** Values are floats. */
+    "FLOATS",
+  ],
+});
+/** Values as integers that are added up. */
+export const addends = [
+  values,
+  wholeFloats,
+  fragment("reduce/addends", {
+    constants: [
+      /** Of such an integer. */
+      "WORDS",
+    ],
+  }),
+];
+
+/** Tells how many bits the values of a column take. */
+export const surveyValuesKernel = kernelSource("survey values", reduceParams, [
+  rowsFragment,
+  values,
+  wholeFloats,
+  rowCounters.control,
+  fragment("reduce/survey-values"),
+]);
 
 /** Counts values, and adds them up. */
 export const addValuesKernels = forRowsBy((way) =>
   kernelSource("add values", reduceParams, [
-    ...overValues,
+    ...cached,
+    ...addends,
     ...grouped[way],
     fragment("reduce/add-values", { bindings: { states: atomics() } }),
   ]),
@@ -190,18 +218,50 @@ export const putGroupsKernel = kernelSource("put groups", reduceParams, [
 ]);
 
 const finishing = { bindings: { order: read(), states: read(), finished: readWrite() } };
-const finishKernel = (label: string, ...code: readonly string[]) =>
-  kernelSource(label, reduceParams, [...eachRow, ...code.map((each) => fragment(each, finishing))]);
-
-export type FinishKernel = ReturnType<typeof finishKernel>;
+const total = fragment("reduce/total", { ...finishing, constants: ["WORDS"] });
+const doubleSums = [total, fragment("reduce/nearest-double"), fragment("reduce/double-sum")];
 
 /** Row numbers. */
-export const finishRowsKernel = finishKernel("finish rows", "reduce/finish-rows");
+export const finishRowsKernel = kernelSource("finish rows", reduceParams, [
+  ...eachRow,
+  fragment("reduce/finish-rows", finishing),
+]);
 /** Counts as 64-bit integers. */
-export const finishCountsKernel = finishKernel("finish counts", "reduce/finish-counts");
+export const finishCountsKernel = kernelSource("finish counts", reduceParams, [
+  ...eachRow,
+  fragment("reduce/finish-counts", finishing),
+]);
 /** Which groups have values. */
-export const finishValidityKernel = finishKernel("finish validity", "reduce/finish-validity");
-/** Sums as integers of 64 or 128 bits. */
-export const finishSumsKernel = finishKernel("finish sums", "reduce/total", "reduce/finish-sums");
+export const finishValidityKernel = kernelSource("finish validity", reduceParams, [
+  ...eachRow,
+  fragment("reduce/finish-validity", finishing),
+]);
+/** Sums of integers and decimals. */
+export const finishSumsKernel = kernelSource("finish sums", reduceParams, [
+  ...eachRow,
+  rowCounters.control,
+  total,
+  fragment("reduce/finish-sums", { values: { LIMITS: [...wordsOf(10n ** 38n, 4), ...wordsOf(10n ** 76n, 8)] } }),
+]);
+/** Sums of floats as float64. */
+export const finishDoublesKernel = kernelSource("finish doubles", reduceParams, [
+  ...eachRow,
+  ...doubleSums,
+  fragment("reduce/finish-doubles"),
+]);
 /** Means as float64. */
-export const finishMeansKernel = finishKernel("finish means", "reduce/total", "reduce/finish-means");
+export const finishMeansKernel = kernelSource("finish means", reduceParams, [
+  ...eachRow,
+  ...doubleSums,
+  fragment("reduce/finish-means"),
+]);
+
+export type FinishKernel =
+  | typeof finishRowsKernel
+  | typeof finishSumsKernel
+  | typeof finishDoublesKernel
+  | typeof finishMeansKernel;
+
+function wordsOf(integer: bigint, words: number): number[] {
+  return Array.from({ length: words }, (_, k) => Number(BigInt.asUintN(32, integer >> BigInt(32 * k))));
+}

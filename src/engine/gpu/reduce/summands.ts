@@ -1,0 +1,93 @@
+/**
+ * Columns as they are added up, in integers of some words: integers as they are, and floats as multiples of the lowest
+ * bit that any value of the column has (addends.wgsl). So sums are exact, and rounded once. A pass over the column
+ * tells how many words its values take, where their type does not.
+ */
+import { LimitError } from "../../../errors.js";
+import type { DeviceValues } from "../../device-columns.js";
+import type { NumberColumn, Reduction } from "../../reductions.js";
+import type { RowParams } from "../groups/row-kernels.js";
+import type { RowRun } from "../groups/row-run.js";
+import { dataOf, paramsOf } from "./column-params.js";
+import { surveyValuesKernel } from "./reduce-kernels.js";
+
+/** Words that values may take: those of decimal256, and of floats of magnitudes 60 decimal digits apart. */
+const MOST_WORDS = 8;
+/** Integers of so many words are not surveyed. */
+const NARROW_WORDS = 2;
+/** Rows that an invocation looks at. */
+const SURVEY_ITEMS = 16;
+/** As of survey-values.wgsl. */
+const MOST_PLACES = 4096;
+/** By bits of a float: a number of place p is a multiple of 2^(p − PLACES), halves being moved to the upper end. */
+const PLACES: { readonly [bits: number]: number } = { 16: 41, 32: 150, 64: 1075 };
+const EXPONENT_BIAS = 1023;
+
+/** A column that is added up. */
+export interface Summand extends NumberColumn {
+  /** Of an integer that holds any of its values. A sum has a word more. */
+  readonly words: number;
+  /** Words of a group's state. */
+  readonly stride: number;
+  /** For addends.wgsl and total.wgsl. */
+  readonly params: RowParams;
+  /** Some floats are infinite or NaN. */
+  readonly isSpecial: boolean;
+}
+
+/** Columns that are added up, by their values. */
+export type Summands = ReadonlyMap<DeviceValues | null, Summand>;
+
+/**
+ * The columns that sums and means are asked for of, each of which may take a pass that is waited for.
+ * @throws LimitError for floats of magnitudes too far apart
+ */
+export async function summandsOf(run: RowRun, rows: number, reductions: readonly Reduction[]): Promise<Summands> {
+  const summands = new Map<DeviceValues | null, Summand>();
+  for (const reduction of reductions) {
+    if (reduction.kind !== "sum" && reduction.kind !== "mean") continue;
+    const { values } = reduction.column;
+    if (!summands.has(values)) summands.set(values, await summandOf(run, rows, reduction));
+  }
+  return summands;
+}
+
+async function summandOf(run: RowRun, rows: number, { column, form }: NumberColumn): Promise<Summand> {
+  const params = paramsOf(column, form);
+  const isFloat = form === "float";
+  const isSurveyed = rows > 0 && (isFloat || params.words > NARROW_WORDS);
+  const { bits, lowest, isSpecial } = isSurveyed ? await survey(run, rows, { column, form }) : UNKNOWN;
+  const words = isSurveyed ? Math.max(1, Math.ceil((bits + 1) / 32)) : params.words;
+  if (words > MOST_WORDS)
+    throw new LimitError("bits of added floats", bits, 32 * MOST_WORDS - 1, "The host adds them up.");
+  const exponent = isFloat ? lowest - PLACES[params.bits] + EXPONENT_BIAS : EXPONENT_BIAS;
+  const stride = words + 2 + Number(isSpecial);
+  return { column, form, words, stride, isSpecial, params: { ...params, stride, lowest, exponent } };
+}
+
+const UNKNOWN = { bits: 0, lowest: 0, isSpecial: false };
+
+/** Bits that values take above their lowest place, but for a sign, and where that is. */
+async function survey(run: RowRun, rows: number, { column, form }: NumberColumn) {
+  const { control } = run;
+  const FLOATS = form === "float";
+  const look = await run.step(surveyValuesKernel, { FLOATS }, SURVEY_ITEMS);
+  const validity = column.validity ? await run.bind(column.validity) : undefined;
+  const bindings = { data: await run.bind(dataOf(column)), validity, control };
+  const params = { ...paramsOf(column, form), items: SURVEY_ITEMS };
+  run.queue((recorder) => recorder.clear(control.buffer, 0, control.size));
+  await run.eachChunk(
+    "survey values",
+    rows,
+    (recorder, chunk) => look(recorder, bindings, { ...params, ...chunk }),
+    { isPass: false },
+  );
+  const { valuesAbove: above, valuesBelow: below, valuesSpecial } = run.counters;
+  const lowest = FLOATS && below > 0 ? MOST_PLACES - below : 0;
+  return { bits: above - lowest, lowest, isSpecial: valuesSpecial > 0 };
+}
+
+/** What kernels over a summand are compiled with; without one they count. */
+export function constantsOf(summand: Summand | null): { readonly WORDS: number; readonly FLOATS: boolean } {
+  return { WORDS: summand?.words ?? 1, FLOATS: summand?.form === "float" };
+}
