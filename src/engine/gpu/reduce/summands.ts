@@ -11,8 +11,8 @@ import type { RowRun } from "../groups/row-run.js";
 import { dataOf, paramsOf } from "./column-params.js";
 import { surveyValuesKernel } from "./reduce-kernels.js";
 
-/** Words that values may take: those of decimal256, and of floats of magnitudes 60 decimal digits apart. */
-const MOST_WORDS = 8;
+/** Words that values may take: those of any float32 and decimal, and of float64 of magnitudes 70 decimal digits apart. */
+const MOST_WORDS = 9;
 /** Integers of so many words are not surveyed. */
 const NARROW_WORDS = 2;
 /** Rows that an invocation looks at. */
