@@ -109,12 +109,16 @@ export class GroupStates {
     );
   }
 
-  async means(reduction: SumOf<"mean">): Promise<DeviceColumn> {
-    const states = await this.#sumsOf(reduction);
-    const [unitLow, unitHigh] = new Uint32Array(Float64Array.of(reduction.unit ?? 1).buffer);
-    const params = { ...states.params, unitLow, unitHigh };
-    const means = await this.#finished(finishMeansKernel, { ...states, params }, 2);
-    return this.#ofValues(reduction.column, states, means, 8);
+  async means({ column, form, unit = 1 }: SumOf<"mean">): Promise<DeviceColumn> {
+    const states = await this.#sumsOf({ column, form });
+    const { groups } = this.numbered;
+    const sums = await this.run.range(groups * 8);
+    await this.#finish(finishDoublesKernel, states, sums, groups);
+    const [unitLow, unitHigh] = new Uint32Array(Float64Array.of(unit).buffer);
+    const { range, params } = states;
+    const counts = { range, params: { stride: params.stride, unitLow, unitHigh } };
+    const means = await this.#finished(finishMeansKernel, counts, 2, sums);
+    return this.#ofValues(column, states, means, 8);
   }
 
   /** Waits, where there are sums of decimals. @throws LimitError when one has more digits than its type */
@@ -173,11 +177,7 @@ export class GroupStates {
     const range = await zeroed(this.run, (params.stride as number) * numbers);
     const constants = constantsOf(summand);
     const shape = cacheShape(this.run.host.gpu, addSlotBytes(constants.WORDS), numbered);
-    const add = await this.run.step(
-      addValuesKernels[by],
-      { ...shape.constants, ...constants },
-      shape.items,
-    );
+    const add = await this.run.step(addValuesKernels[by], { ...shape.constants, ...constants }, shape.items);
     const bindings = { ...numbered.bindings, states: range, ...(await this.#bound(column)) };
     const all = { ...numbered.params, ...shape.params, ...params };
     await this.run.dispatch("add values", rows, (recorder, chunk) =>
@@ -204,28 +204,30 @@ export class GroupStates {
   async #foundRows({ range, params }: States): Promise<ResultColumn> {
     const { groups } = this.numbered;
     const rows = await this.rowNumbers.add(groups);
-    await this.#finish(finishRowsKernel, { range, params }, rows, groups);
+    await this.#finish(finishRowsKernel, { range, params }, rows.range, groups);
     return rows;
   }
 
-  /** A result of `words` words a group. */
-  async #finished(kernel: FinishKernel, states: States, words: number): Promise<ResultColumn> {
+  /** A result of `words` words a group. @param sums what means are made of */
+  async #finished(kernel: FinishKernel, states: States, words: number, sums?: Range): Promise<ResultColumn> {
     const { groups } = this.numbered;
     checkBinding(this.run.host.gpu, words * groups * 4);
     const finished = await this.results.add(words * groups);
-    await this.#finish(kernel, states, finished, groups);
+    await this.#finish(kernel, states, finished.range, groups, sums);
     return finished;
   }
 
   async #finish(
     kernel: FinishKernel,
     { range, params, constants = constantsOf(null) }: States,
-    { range: finished }: ResultColumn,
+    finished: Range,
     count: number,
+    sums?: Range,
   ): Promise<void> {
     const { groups } = this.numbered;
     const finish = await this.run.step(kernel, constants);
-    const bindings = { order: this.order, states: range, finished, control: this.run.control };
+    const { order, run } = this;
+    const bindings = { order, states: range, finished, control: run.control, sums };
     await this.run.dispatch(kernel.label, count, (recorder, chunk) =>
       finish(recorder, bindings, { ...params, groups, ...chunk }),
     );
@@ -241,7 +243,7 @@ export class GroupStates {
     if (column.validity === null) return fixed(width, values, null);
     const words = Math.ceil(this.numbered.groups / 32);
     const bits = await this.results.add(words);
-    await this.#finish(finishValidityKernel, states, bits, words);
+    await this.#finish(finishValidityKernel, states, bits.range, words);
     return fixed(width, values, bits);
   }
 }

@@ -101,7 +101,8 @@ async function numberRows(
 ): Promise<NumberedGroups | RowsByGroup> {
   const { rows } = keys;
   const words = asked ? null : await wordKeysOf(run, keys);
-  const byKey = words && (await numberKeys(run, words, rows, { summands, summed: summedOf(reductions, summands) }));
+  const byKey =
+    words && (await numberKeys(run, words, rows, { summands, summed: summedOf(reductions, summands) }));
   if (byKey) return byKey;
   checkBinding(run.host.gpu, largestRange(keys, run.layout));
   const groupOf = asked ?? (await run.range(rows * 4));

@@ -219,7 +219,7 @@ export const putGroupsKernel = kernelSource("put groups", reduceParams, [
 
 const finishing = { bindings: { order: read(), states: read(), finished: readWrite() } };
 const total = fragment("reduce/total", { ...finishing, constants: ["WORDS"] });
-const doubleSums = [total, fragment("reduce/nearest-double"), fragment("reduce/double-sum")];
+const nearest = fragment("reduce/nearest-double", { constants: ["WORDS"] });
 
 /** Row numbers. */
 export const finishRowsKernel = kernelSource("finish rows", reduceParams, [
@@ -241,19 +241,22 @@ export const finishSumsKernel = kernelSource("finish sums", reduceParams, [
   ...eachRow,
   rowCounters.control,
   total,
-  fragment("reduce/finish-sums", { values: { LIMITS: [...wordsOf(10n ** 38n, 4), ...wordsOf(10n ** 76n, 8)] } }),
+  fragment("reduce/finish-sums", {
+    values: { LIMITS: [...wordsOf(10n ** 38n, 4), ...wordsOf(10n ** 76n, 8)] },
+  }),
 ]);
-/** Sums of floats as float64. */
+/** Sums as float64. */
 export const finishDoublesKernel = kernelSource("finish doubles", reduceParams, [
   ...eachRow,
-  ...doubleSums,
+  total,
+  nearest,
   fragment("reduce/finish-doubles"),
 ]);
-/** Means as float64. */
+/** Means as float64, of such sums. */
 export const finishMeansKernel = kernelSource("finish means", reduceParams, [
   ...eachRow,
-  ...doubleSums,
-  fragment("reduce/finish-means"),
+  nearest,
+  fragment("reduce/finish-means", { bindings: { ...finishing.bindings, sums: read("array<vec2u>") } }),
 ]);
 
 export type FinishKernel =

@@ -42,7 +42,11 @@ export type Summands = ReadonlyMap<DeviceValues | null, Summand>;
  * The columns that sums and means are asked for of, each of which may take a pass that is waited for.
  * @throws LimitError for floats of magnitudes too far apart
  */
-export async function summandsOf(run: RowRun, rows: number, reductions: readonly Reduction[]): Promise<Summands> {
+export async function summandsOf(
+  run: RowRun,
+  rows: number,
+  reductions: readonly Reduction[],
+): Promise<Summands> {
   const summands = new Map<DeviceValues | null, Summand>();
   for (const reduction of reductions) {
     if (reduction.kind !== "sum" && reduction.kind !== "mean") continue;

@@ -6,7 +6,6 @@ import addends from "./reduce/addends.wgsl";
 import claimSlot from "./reduce/claim-slot.wgsl";
 import countKeys from "./reduce/count-keys.wgsl";
 import countMarks from "./reduce/count-marks.wgsl";
-import doubleSum from "./reduce/double-sum.wgsl";
 import findSlot from "./reduce/find-slot.wgsl";
 import finishCounts from "./reduce/finish-counts.wgsl";
 import finishDoubles from "./reduce/finish-doubles.wgsl";
@@ -48,7 +47,6 @@ export const reduceTexts: Texts = {
   "claim-slot": claimSlot,
   "count-keys": countKeys,
   "count-marks": countMarks,
-  "double-sum": doubleSum,
   "find-slot": findSlot,
   "finish-counts": finishCounts,
   "finish-doubles": finishDoubles,

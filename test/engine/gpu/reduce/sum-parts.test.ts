@@ -68,6 +68,16 @@ it.each(short)("a column of $form $bits", async (kind) => {
   expect(last(ways)).toMatch(PARTS);
 });
 
+it.each<[string, NumberKind, number]>([
+  ["integers of 64 bits", { bits: 64, form: "signed" }, 0],
+  ["bytes, some null", { bits: 8, form: "signed" }, 7],
+  ["decimals of 128 bits, some null", { bits: 128, form: "signed", unit: 10 }, 7],
+])("a column of %s", async (_, kind, nullEvery) => {
+  const keys = keysOf(1500, 400);
+  const ways = await waysOf(keys, [columnOf(kind, keys.length, nullEvery)]);
+  expect(last(ways)).toMatch(PARTS);
+});
+
 it("rows without a column, as many groups as rows", async () => {
   const keys = Array.from({ length: 5000 }, (_, row) => mix(row));
   expect(last(await waysOf(keys, []))).toMatch(PARTS);

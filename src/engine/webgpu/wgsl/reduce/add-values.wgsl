@@ -22,11 +22,15 @@ fn load(element: u32) -> Entry {
   entry.isTaken = !isNull(row);
   entry.key = keyAt(element);
   if (params.stride > 1u) { entry.addend = addendOf(row); }
-  if (FLOATS && params.stride > WORDS + 2u && entry.isTaken) {
-    let marks = wholeFloat(row).marks;
-    if (marks != 0u) { atomicOr(&states[groupFor(entry.key) * params.stride + WORDS + 2u], marks); }
-  }
+  if (FLOATS && params.stride > WORDS + 2u && entry.isTaken) { mark(entry.key, wholeFloat(row).marks); }
   return entry;
+}
+
+fn mark(key: RowKey, marks: u32) {
+  if (marks == 0u) { return; }
+  let at = groupFor(key) * params.stride + WORDS + 2u;
+  // reading waits for nobody
+  if ((atomicLoad(&states[at]) & marks) == 0u) { atomicOr(&states[at], marks); }
 }
 
 fn addToAll(group: u32, count: u32, addend: Addend, top: u32) {

@@ -1,6 +1,6 @@
-// finish-means: sums as doubles, divided by the count times a unit that is a double, in the order of the groups; each
-// step rounded to the nearest, or even, in integers. A fragment after double-sum.wgsl. 256 invocations a workgroup, one
-// group each. Bytes per group: 4 read, 4 × stride read at random, 8 written.
+// finish-means: sums that are doubles, divided by the count times a unit that is a double; each step rounded to the
+// nearest, or even, in integers. In the order of the groups. A fragment after nearest-double.wgsl. 256 invocations a
+// workgroup, one group each. Bytes per group: 12 read, 4 read at random, 8 written.
 
 /// Bits of a quotient: 53, and one to round by.
 const QUOTIENT_BITS: u32 = 54u;
@@ -64,10 +64,9 @@ fn times(count: u32, double: vec2u) -> vec2u {
 }
 
 fn onElement(place: u32) {
-  let group = order[place];
-  let count = states[group * params.stride];
+  let count = states[order[place] * params.stride];
   var mean = vec2u(0u);
-  if (count > 0u) { mean = quotient(doubleSumOf(group), times(count, vec2u(params.unitLow, params.unitHigh))); }
+  if (count > 0u) { mean = quotient(sums[place], times(count, vec2u(params.unitLow, params.unitHigh))); }
   finished[2u * place] = mean.x;
   finished[2u * place + 1u] = mean.y;
 }

@@ -23,7 +23,7 @@ fn isBeyond(sum: Total, sign: u32) -> bool {
 
 fn onElement(place: u32) {
   let sum = totalOf(order[place]);
-  let sign = select(0u, EMPTY, sum[WORDS] >= SIGN);
+  let sign = select(0u, EMPTY, sum[WORDS] >= 0x80000000u);
   for (var k = 0u; k < params.size; k++) {
     var word = sign;
     if (k <= WORDS) { word = sum[k]; }

@@ -1,6 +1,7 @@
 // The double nearest to a whole number times a power of two, of two equally near ones the even: in integers, for WGSL
-// has no doubles. A fragment after total.wgsl. A double is its low and its high word.
+// has no doubles. A fragment. A double is its low and its high word.
 
+const SIGN: u32 = 0x80000000u;
 const INFINITY: u32 = 0x7ff00000u;
 const MAGNITUDE_WORDS: u32 = WORDS + 2u;
 

@@ -1,7 +1,5 @@
 // The sum of a group, of the states of add-values.wgsl: WORDS + 1 words in two's complement. A fragment.
 
-const SIGN: u32 = 0x80000000u;
-
 alias Total = array<u32, WORDS + 1u>;
 
 fn totalOf(group: u32) -> Total {
