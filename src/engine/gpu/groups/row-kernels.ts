@@ -151,13 +151,7 @@ export const rowCounters = countersOf("RowControl", [
   "keysMarked",
   /** 1 where some bin has many more rows than others. */
   "keysUneven",
-  /**
-   * Where the bits of a column's values lie, from above and from below, and 1 where some are infinite or NaN: see
-   * ../reduce/survey-values.wgsl. 1 where a sum outgrows a decimal.
-   */
-  "valuesAbove",
-  "valuesBelow",
-  "valuesSpecial",
+  /** 1 where a sum outgrows a decimal. */
   "sumsLeft",
   /** 1 where rows of a side have equal keys: see ../join/match-parts.wgsl. */
   "keysRepeat",

@@ -24,7 +24,7 @@ import {
   finishValidityKernel,
 } from "./reduce-kernels.js";
 import { addSlotBytes, cacheShape, type NumberedGroups, type RowsByGroup } from "./rows-by-group.js";
-import { constantsOf, type Summand, type Summands } from "./summands.js";
+import { constantsOf, type PendingSummand, type Summand, type Summands } from "./summands.js";
 
 /** States in memory of the call, and what kernels that read them are told and compiled with. */
 interface States {
@@ -33,16 +33,23 @@ interface States {
   readonly constants?: ReturnType<typeof constantsOf>;
 }
 
+/** Those of sums, of values of so many bits. */
+interface SumStates extends States {
+  readonly bits: number;
+}
+
 type SumOf<K extends "sum" | "mean"> = Extract<Reduction, { kind: K }>;
 
 /** Words of a state that is a count. */
 const COUNT_WORDS = 1;
 const FLIP = 0xffffffff;
+/** Numbers of fewer bits have no more digits than decimals of so many words: 38, and 76. */
+const DECIMAL_BITS: { readonly [words: number]: number } = { 4: 126, 8: 252 };
 
 /** The states of one call. */
 export class GroupStates {
   readonly #counts = new Map<Words | null, States>();
-  readonly #sums = new Map<DeviceValues, States>();
+  readonly #sums = new Map<DeviceValues, SumStates>();
   #lastRows: ResultColumn | undefined;
   #hasLimits = false;
 
@@ -99,8 +106,9 @@ export class GroupStates {
     }
     const { words } = paramsOf(column, form);
     const size = isDecimal ? Math.max(4, words) : 2 * words;
-    const params = { ...states.params, size, isLimited: Number(isDecimal) };
-    this.#hasLimits ||= isDecimal;
+    const isLimited = isDecimal && states.bits + Math.log2(this.numbered.rows) >= DECIMAL_BITS[size];
+    const params = { ...states.params, size, isLimited: Number(isLimited) };
+    this.#hasLimits ||= isLimited;
     return this.#ofValues(
       column,
       states,
@@ -149,17 +157,17 @@ export class GroupStates {
     return states;
   }
 
-  async #sumsOf({ column }: NumberColumn): Promise<States> {
+  async #sumsOf({ column }: NumberColumn): Promise<SumStates> {
     const known = this.#sums.get(column.values as DeviceValues);
     if (known) return known;
-    const summand = this.summands.get(column.values) as Summand;
+    const summand = (this.summands.get(column.values) as PendingSummand).told();
     const { range } = await this.#added(summand.params, column, summand);
     return this.#keepSums(summand, range);
   }
 
-  #keepSums(summand: Summand, range: Range): States {
+  #keepSums(summand: Summand, range: Range): SumStates {
     const { column, params } = summand;
-    const states = { range, params, constants: constantsOf(summand) };
+    const states = { range, params, constants: constantsOf(summand), bits: summand.bits };
     this.#sums.set(column.values as DeviceValues, states);
     return states;
   }

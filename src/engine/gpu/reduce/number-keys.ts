@@ -83,7 +83,7 @@ export async function numberKeys(
   const survey = await surveyKeys(run, bindings, rows);
   if (survey.groups < leastGroups) return null;
   const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
-  const states = Array.from(summands.values(), ({ stride }) => 4 * stride);
+  const states = Array.from(summands.values(), (summand) => 4 * summand.told().stride);
   if (!isBindable(run, Math.max(LEAST_STATE, ...states) * (params.slots + 1), rows)) return null;
   const items = await listRows(run, bindings, survey, rows, params);
   return countKeys(run, { rows, by: "items", bindings: { items } }, params, {

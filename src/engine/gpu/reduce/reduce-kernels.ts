@@ -66,13 +66,12 @@ export const addends = [
   }),
 ];
 
-/** Tells how many bits the values of a column take. */
+/** Tells where the bits of a column's values are. */
 export const surveyValuesKernel = kernelSource("survey values", reduceParams, [
   rowsFragment,
   values,
   wholeFloats,
-  rowCounters.control,
-  fragment("reduce/survey-values"),
+  fragment("reduce/survey-values", { bindings: { told: atomics() } }),
 ]);
 
 /** Counts values, and adds them up. */

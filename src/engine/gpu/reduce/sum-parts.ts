@@ -18,7 +18,7 @@ import { type KeyBindings, type Survey, surveying } from "./list-rows.js";
 import { sumPartsKernel } from "./part-kernels.js";
 import { kindOf, mostOfPart, mostPartBits, partsOf, splitRows } from "./row-parts.js";
 import type { NumberedGroups } from "./rows-by-group.js";
-import { constantsOf, type Summand, type Summands } from "./summands.js";
+import { constantsOf, type PendingSummand, type Summand, type Summands } from "./summands.js";
 
 /** Rows that a part has, unless there are too few parts. */
 const PART_ROWS = { software: 128, hardware: 8192 } as const;
@@ -36,23 +36,23 @@ const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 
 /** What is summed up beside counting rows: a column of numbers. */
 export interface Summed {
-  readonly of: Summand | null;
+  readonly of: PendingSummand | null;
 }
 
 /** What some reductions ask for, if it is what this does; else null. */
 export function summedOf(reductions: readonly Reduction[], summands: Summands): Summed | null {
   const [of = null, ...others] = summands.values();
-  if (others.length > 0 || of?.isSpecial) return null;
+  if (others.length > 0) return null;
   const isMade = ({ kind, column }: Reduction) =>
     kind === "first" || kind === "sum" || kind === "mean" || (kind === "count" && isCounted(column, of));
   return reductions.every(isMade) ? { of } : null;
 }
 
-const isCounted = (column: Reduction["column"], of: Summand | null) =>
+const isCounted = (column: Reduction["column"], of: PendingSummand | null) =>
   !column?.validity || column.values === of?.column.values;
 
 /** Whether values go along with their rows: those of a word without nulls, but for floats, which take more to add up. */
-function carriedOf({ of }: Summed): Summand | null {
+function carriedOf(of: Summand | null): Summand | null {
   return of && of.form !== "float" && of.params.words === 1 && !of.column.validity ? of : null;
 }
 
@@ -84,8 +84,10 @@ export async function preparing(
     survey: () => surveyed.survey(),
     async sum() {
       const told = surveyed.told();
-      const shape = told.isUneven ? null : shapeOf(run, { rows, summed, groups: told.groups, fine });
-      return shape && run.attempt(() => sumParts(run, { ...bindings, rows, summed, survey: told, shape }));
+      const of = summed.of?.told() ?? null;
+      if (told.isUneven || of?.isSpecial) return null;
+      const shape = shapeOf(run, { rows, of, groups: told.groups, fine });
+      return shape && run.attempt(() => sumParts(run, { ...bindings, rows, of, survey: told, shape }));
     },
   };
 }
@@ -93,12 +95,7 @@ export async function preparing(
 /** Null where the parts would have too many groups for a workgroup's memory. */
 function shapeOf(
   run: RowRun,
-  {
-    rows,
-    summed: { of },
-    groups,
-    fine,
-  }: Pick<Work, "rows" | "summed"> & { readonly groups: number; readonly fine: number },
+  { rows, of, groups, fine }: Pick<Work, "rows" | "of"> & { readonly groups: number; readonly fine: number },
 ): Shape | null {
   const kind = kindOf(run);
   const { maxWorkgroupBytes: most } = run.host.gpu.traits;
@@ -112,20 +109,19 @@ function shapeOf(
 
 interface Work extends KeyBindings {
   readonly rows: number;
-  readonly summed: Summed;
+  readonly of: Summand | null;
   readonly survey: Survey;
   readonly shape: Shape;
 }
 
 async function sumParts(run: RowRun, work: Work): Promise<NumberedGroups | null> {
-  const { rows, keys, survey, summed, shape } = work;
-  const { of } = summed;
+  const { rows, keys, survey, of, shape } = work;
   const most = survey.groups;
   const [counts, firsts] = [await run.range(most * 4), await run.range(most * 4)];
   const sums = of ? await run.range(most * 4 * of.stride) : undefined;
   const { control } = run;
   await run.submit("clear", (recorder) => recorder.clear(control.buffer, 0, control.size));
-  const carried = carriedOf(summed);
+  const carried = carriedOf(of);
   const source = { rows, keys, isWide: false, value: carried, counts: survey.counts, fine: shape.fine };
   const { items, words, partStarts, params } = await splitRows(run, source, shape.bits);
   const data = carried || !of ? words : await run.bind(dataOf(of.column));
@@ -140,11 +136,10 @@ async function sumParts(run: RowRun, work: Work): Promise<NumberedGroups | null>
 
 async function sumAll(
   run: RowRun,
-  { rows, summed, shape: { bits, slots } }: Work,
+  { rows, of, shape: { bits, slots } }: Work,
   bindings: { readonly [name: string]: Range | undefined },
   params: RowParams,
 ): Promise<void> {
-  const { of } = summed;
   const { maxInvocations: most } = run.host.gpu.traits;
   const NULLABLE = Boolean(of?.column.validity);
   const constants = {
@@ -152,7 +147,7 @@ async function sumAll(
     INVOCATIONS: Math.min(INVOCATIONS[kindOf(run)], most),
     ...constantsOf(of),
     SUMMED: of !== null,
-    CARRIED: carriedOf(summed) !== null,
+    CARRIED: carriedOf(of) !== null,
     NULLABLE,
     VALUE_SLOTS: NULLABLE ? slots : 1,
     SUM_SLOTS: of ? slots * (of.words + 1) : 1,

@@ -19,6 +19,7 @@ const NARROW_WORDS = 2;
 const SURVEY_ITEMS = 16;
 /** As of survey-values.wgsl. */
 const MOST_PLACES = 4096;
+const TOLD_BYTES = 12;
 /** By bits of a float: a number of place p is a multiple of 2^(p − PLACES), halves being moved to the upper end. */
 const PLACES: { readonly [bits: number]: number } = { 16: 41, 32: 150, 64: 1075 };
 const EXPONENT_BIAS = 1023;
@@ -27,68 +28,93 @@ const EXPONENT_BIAS = 1023;
 export interface Summand extends NumberColumn {
   /** Of an integer that holds any of its values. A sum has a word more. */
   readonly words: number;
+  /** Bits of the greatest one's magnitude, at most. */
+  readonly bits: number;
   /** Words of a group's state. */
   readonly stride: number;
-  /** For addends.wgsl and total.wgsl. */
+  /** For addends.wgsl, total.wgsl and finish-doubles.wgsl. */
   readonly params: RowParams;
   /** Some floats are infinite or NaN. */
   readonly isSpecial: boolean;
 }
 
+/** The same before its values are surveyed. */
+export interface PendingSummand extends NumberColumn {
+  /**
+   * To be called once something was waited for.
+   * @throws LimitError for floats of magnitudes too far apart
+   */
+  told(): Summand;
+}
+
 /** Columns that are added up, by their values. */
-export type Summands = ReadonlyMap<DeviceValues | null, Summand>;
+export type Summands = ReadonlyMap<DeviceValues | null, PendingSummand>;
+
+/** What a survey tells. */
+interface Told {
+  readonly bits: number;
+  readonly lowest: number;
+  readonly isSpecial: boolean;
+}
 
 /**
- * The columns that sums and means are asked for of, each of which may take a pass that is waited for.
- * @throws LimitError for floats of magnitudes too far apart
+ * The columns that sums and means are asked for of. Passes over them go along with the next submission; what they tell
+ * is known once that was waited for.
  */
 export async function summandsOf(
   run: RowRun,
   rows: number,
   reductions: readonly Reduction[],
 ): Promise<Summands> {
-  const summands = new Map<DeviceValues | null, Summand>();
+  const summands = new Map<DeviceValues | null, PendingSummand>();
   for (const reduction of reductions) {
     if (reduction.kind !== "sum" && reduction.kind !== "mean") continue;
-    const { values } = reduction.column;
-    if (!summands.has(values)) summands.set(values, await summandOf(run, rows, reduction));
+    const { column, form } = reduction;
+    if (summands.has(column.values)) continue;
+    const { words, bits } = paramsOf(column, form);
+    const isSurveyed = rows > 0 && (form === "float" || words > NARROW_WORDS);
+    const told = isSurveyed
+      ? await survey(run, rows, { column, form })
+      : () => ({ bits, lowest: 0, isSpecial: false });
+    summands.set(column.values, { column, form, told: () => summandOf({ column, form }, told()) });
   }
   return summands;
 }
 
-async function summandOf(run: RowRun, rows: number, { column, form }: NumberColumn): Promise<Summand> {
+function summandOf({ column, form }: NumberColumn, { bits, lowest, isSpecial }: Told): Summand {
   const params = paramsOf(column, form);
   const isFloat = form === "float";
-  const isSurveyed = rows > 0 && (isFloat || params.words > NARROW_WORDS);
-  const { bits, lowest, isSpecial } = isSurveyed ? await survey(run, rows, { column, form }) : UNKNOWN;
-  const words = isSurveyed ? Math.max(1, Math.ceil((bits + 1) / 32)) : params.words;
+  // a sign takes a bit more, but where the type has it
+  const words = Math.max(1, Math.min(Math.ceil((bits + 1) / 32), isFloat ? MOST_WORDS + 1 : params.words));
   if (words > MOST_WORDS)
     throw new LimitError("bits of added floats", bits, 32 * MOST_WORDS - 1, "The host adds them up.");
   const exponent = isFloat ? lowest - PLACES[params.bits] + EXPONENT_BIAS : EXPONENT_BIAS;
   const stride = words + 2 + Number(isSpecial);
-  return { column, form, words, stride, isSpecial, params: { ...params, stride, lowest, exponent } };
+  return { column, form, words, bits, stride, isSpecial, params: { ...params, stride, lowest, exponent } };
 }
 
-const UNKNOWN = { bits: 0, lowest: 0, isSpecial: false };
-
 /** Bits that values take above their lowest place, but for a sign, and where that is. */
-async function survey(run: RowRun, rows: number, { column, form }: NumberColumn) {
-  const { control } = run;
+async function survey(run: RowRun, rows: number, { column, form }: NumberColumn): Promise<() => Told> {
   const FLOATS = form === "float";
   const look = await run.step(surveyValuesKernel, { FLOATS }, SURVEY_ITEMS);
   const validity = column.validity ? await run.bind(column.validity) : undefined;
-  const bindings = { data: await run.bind(dataOf(column)), validity, control };
+  const told = await run.range(TOLD_BYTES);
+  const bindings = { data: await run.bind(dataOf(column)), validity, told };
   const params = { ...paramsOf(column, form), items: SURVEY_ITEMS };
-  run.queue((recorder) => recorder.clear(control.buffer, 0, control.size));
+  run.queue((recorder) => recorder.clear(told.buffer, 0, told.size));
   await run.eachChunk(
     "survey values",
     rows,
     (recorder, chunk) => look(recorder, bindings, { ...params, ...chunk }),
-    { isPass: false },
+    { isPass: false, waits: false },
   );
-  const { valuesAbove: above, valuesBelow: below, valuesSpecial } = run.counters;
-  const lowest = FLOATS && below > 0 ? MOST_PLACES - below : 0;
-  return { bits: above - lowest, lowest, isSpecial: valuesSpecial > 0 };
+  const into = new Uint8Array(TOLD_BYTES);
+  run.queueRead({ buffer: told.buffer, offset: 0, into });
+  return () => {
+    const [above, below, special] = new Uint32Array(into.buffer);
+    const lowest = below > 0 ? MOST_PLACES - below : 0;
+    return { bits: above - lowest, lowest, isSpecial: special > 0 };
+  };
 }
 
 /** What kernels over a summand are compiled with; without one they count. */

@@ -1,8 +1,8 @@
-// survey-values: how many bits the values of a column take: above the lowest one, place by place, and of floats
-// (FLOATS) where that is, and whether some are infinite or NaN. A fragment after rows.wgsl, values.wgsl and
-// whole-float.wgsl.
+// survey-values: where the bits of a column's values are: of integers from the lowest place of all, 0, of floats
+// (FLOATS) from that of the lowest bit that is set. A fragment after rows.wgsl, values.wgsl and whole-float.wgsl.
 //
-// 256 invocations a workgroup, params.items rows each. Shares: what it counts, as it rises. Bytes per row: a value
+// 256 invocations a workgroup, params.items rows each. Shares `told`, zeros at first, which only rises: the greatest
+// place above a value, MOST_PLACES less the lowest one, and 1 where some are infinite or NaN. Bytes per row: a value
 // read.
 
 /// More than any place.
@@ -55,7 +55,7 @@ fn main(
   if (isSpecial) { atomicStore(&special, 1u); }
   workgroupBarrier();
   if (local != 0u) { return; }
-  atomicMax(&control.valuesAbove, atomicLoad(&above));
-  atomicMax(&control.valuesBelow, atomicLoad(&below));
-  if (atomicLoad(&special) != 0u) { atomicStore(&control.valuesSpecial, 1u); }
+  atomicMax(&told[0], atomicLoad(&above));
+  atomicMax(&told[1], atomicLoad(&below));
+  if (atomicLoad(&special) != 0u) { atomicStore(&told[2], 1u); }
 }
