@@ -84,8 +84,9 @@ export async function summandsOf(
 function summandOf({ column, form }: NumberColumn, { bits, lowest, isSpecial }: Told): Summand {
   const params = paramsOf(column, form);
   const isFloat = form === "float";
-  // a sign takes a bit more, but where the type has it
-  const words = Math.max(1, Math.min(Math.ceil((bits + 1) / 32), isFloat ? MOST_WORDS + 1 : params.words));
+  const signed = Math.max(1, Math.ceil((bits + 1) / 32));
+  // the sign takes a bit more, but where the type has it
+  const words = isFloat ? signed : Math.min(signed, params.words);
   if (words > MOST_WORDS)
     throw new LimitError("bits of added floats", bits, 32 * MOST_WORDS - 1, "The host adds them up.");
   const exponent = isFloat ? lowest - PLACES[params.bits] + EXPONENT_BIAS : EXPONENT_BIAS;
