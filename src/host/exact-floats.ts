@@ -141,7 +141,8 @@ function exactly(value: number): bigint {
   return value < 0 ? -size : size;
 }
 
-const DIGITS = new Float64Array(MOST_LIMBS + 4);
+/** Of floats of all magnitudes. */
+const DIGITS = new Float64Array(80);
 
 /** A number of limbs, rounded once; null where it is a subnormal one. */
 function roundedLimbs(limbs: LimbNumber["limbs"], exponent: number): number | null {

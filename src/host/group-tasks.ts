@@ -88,8 +88,7 @@ export function finishTask({ groups, values, pieces, slice, states }: PlacedTask
   for (let piece = 1; piece < pieces; piece++) {
     const own = statesOf(states, piece * size, size);
     if (values.kind === "extremes") mergeRows(values.ordered, values.sign, own[0], merged[0]);
-    else
-      for (const [lane, sums] of own.entries()) for (let g = 0; g < groups; g++) merged[lane][g] += sums[g];
+    else for (const [lane, sums] of own.entries()) for (let g = 0; g < size; g++) merged[lane][g] += sums[g];
   }
   return merged;
 }

@@ -1,21 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gridOf, joined, rangeOf, roundedBig, roundedSum, sumOfThree } from "../../src/host/exact-floats.js";
 import { BLOCK_ROWS, LaneSums, lanesOf } from "../../src/host/lanes.js";
-
-/** An exact integer × 2^-1074 of a finite float. */
-function exactly(value: number): bigint {
-  const bits = new BigUint64Array(new Float64Array([value]).buffer)[0];
-  const biased = Number((bits >> 52n) & 0x7ffn);
-  const fraction = bits & ((1n << 52n) - 1n);
-  const size = biased === 0 ? fraction : (fraction | (1n << 52n)) << BigInt(biased - 1);
-  return bits >> 63n ? -size : size;
-}
-
-const sumOf = (values: readonly number[]) =>
-  roundedBig(
-    values.reduce((sum, v) => sum + exactly(v), 0n),
-    -1074,
-  );
+import { exactSum } from "../helpers/exact-sum.js";
 
 /** The sum by lanes, of values that are all of one group. */
 function laneSum(
@@ -80,7 +66,7 @@ describe("sums by lanes", () => {
     negative: [-0.1, -0.2, -0.3, 0.05],
   };
   for (const [name, values] of Object.entries(cases)) {
-    it(`of ${name}`, () => expect(laneSum(values)).toBe(sumOf(values)));
+    it(`of ${name}`, () => expect(laneSum(values)).toBe(exactSum(values)));
   }
 
   it("of random floats of narrow and wide ranges", () => {
@@ -92,11 +78,11 @@ describe("sums by lanes", () => {
           { length },
           () => (next() - 0.5) * 2 ** Math.floor((next() - 0.5) * 2 * spread) + (next() < 0.1 ? -next() : 0),
         );
-        expect(laneSum(values)).toBe(sumOf(values));
+        expect(laneSum(values)).toBe(exactSum(values));
         const single = Array.from(
           Float32Array.from(values, (v) => (Number.isFinite(Math.fround(v)) ? v : 1)),
         );
-        expect(laneSum(single, Float32Array)).toBe(sumOf(single));
+        expect(laneSum(single, Float32Array)).toBe(exactSum(single));
       }
     }
   });
@@ -119,7 +105,7 @@ describe("sums by lanes", () => {
             lanes.add(sums, ids, at, Math.min(BLOCK_ROWS, length - at));
           if (lanes.lost) continue;
           exact++;
-          expect(sumOfThree(sums[0], sums[1], sums[2])).toBe(sumOf(Array.from(data)));
+          expect(sumOfThree(sums[0], sums[1], sums[2])).toBe(exactSum(Array.from(data)));
         }
       }
     }

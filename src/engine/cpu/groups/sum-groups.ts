@@ -295,7 +295,7 @@ async function sumByPartition(
 ): Promise<SummedGroups> {
   const { rows } = side.keys;
   let lanes = columns.map((column) => sortedLike(column, rows, run.work));
-  const bits = Number(process.env.BITS ?? partitionBits(rows, layout));
+  const bits = partitionBits(rows, layout);
   const valuesOf = (first: number, count: number, scratch: Scratch) =>
     columns.map((column, c) => ({
       from: someRows(column, first, count, run.work, scratch, c),

@@ -54,7 +54,7 @@ export class CpuRows implements RowOperations {
 
   async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
     this.#engine.guard();
-    return distinctRows(this.#engine, this, keys, keep, call);
+    return distinctRows(this.#engine, keys, keep, call);
   }
 
   async maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">> {
