@@ -13,7 +13,7 @@ import { isKeyType } from "../keys/key-types.js";
 import { unitOf } from "./numbers.js";
 import { quantileOf, type SortedGroups } from "./quantiles.js";
 import type { StateName, States } from "./states.js";
-import { FloatSums, type IntegerSums, meansOf } from "./sums.js";
+import { meansOf, type Sums } from "./sums.js";
 
 /** What an aggregate is made of. */
 export const NEEDS: { readonly [Name in AggregateName]: readonly StateName[] } = {
@@ -114,7 +114,7 @@ export function countChunk(counts: Float64Array): Chunk {
 /** Null where a group has no values. */
 function sumChunk({ field, batchClass, groups, states: { sums, counts } }: AggregatedColumn): Chunk {
   const validity = nonEmpty(counts);
-  if (sums instanceof FloatSums) {
+  if (valueType(field.type).typeId === Type.Float) {
     return floatChunk(
       counts.map((_, group) => sums.toNumber(group)),
       validity,
@@ -129,7 +129,7 @@ function sumChunk({ field, batchClass, groups, states: { sums, counts } }: Aggre
 
 type SumType = ReturnType<typeof sumTypeOf>["type"];
 
-function writeSums(sums: IntegerSums, words: Uint32Array, type: SumType, name: string): void {
+function writeSums(sums: Sums, words: Uint32Array, type: SumType, name: string): void {
   const size = type.bitWidth / 32;
   const digits = type.typeId === Type.Decimal ? type.precision : null;
   for (let group = 0; group * size < words.length; group++) {
