@@ -136,8 +136,31 @@ export class Sums {
     }
   }
 
-  /** Writes the sum of a group of integers as `size` words of two's complement, and answers whether it fits. */
-  write(group: number, out: Uint32Array, at: number, size: number): boolean {
+  /**
+   * Writes the sums of integers as `size` words of two's complement each.
+   * @returns the first group whose sum does not fit; −1 where all do
+   */
+  write(out: Uint32Array, size: number): number {
+    const { groups, parts } = this;
+    const [low] = parts;
+    if (parts.length === 1) {
+      for (let group = 0, at = 0; group < groups; group++) {
+        let rest = low[group];
+        for (let k = 0; k < size; k++) {
+          const above = Math.floor(rest / WORD);
+          out[at++] = rest - above * WORD;
+          rest = above;
+        }
+      }
+      return -1;
+    }
+    for (let group = 0; group < groups; group++)
+      if (!this.#writeOne(group, out, size * group, size)) return group;
+    return -1;
+  }
+
+  /** Answers whether the sum of a group fits. */
+  #writeOne(group: number, out: Uint32Array, at: number, size: number): boolean {
     let carry = 0;
     for (let k = 0; k < size; k++) {
       const value = (k < this.parts.length ? this.parts[k][group] : 0) + carry;
