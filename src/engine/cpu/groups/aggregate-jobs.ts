@@ -89,7 +89,7 @@ class SliceWorker {
         return;
       }
       if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[at + i] = base + this.#ids[i];
-      this.#lanes.add(sums, this.#ids, at, count);
+      this.#lanes.add(sums, this.#ids, at, count, first + at);
     }
     if (this.#lanes.lost) Atomics.store(stop, 0, LOST);
     state[SINCE_CARRY] += end - from;
@@ -178,6 +178,7 @@ class PartitionWorker {
   readonly #lanes: LaneSums;
   readonly #table: GroupTable;
   readonly #ids = new Uint32Array(BLOCK_ROWS);
+  readonly #rows = new Uint32Array(BLOCK_ROWS);
   #sums: Float64Array;
 
   constructor(readonly job: PartitionsJob) {
@@ -200,12 +201,11 @@ class PartitionWorker {
       for (let at = start; at < end; ) {
         const count = Math.min(BLOCK_ROWS, end - at);
         const done = table.find(records, at, at + count, 0, this.#ids);
-        if (groupOf !== null) {
-          for (let i = 0, from = at; i < done; i++, from++) {
-            groupOf[records.codes[from * records.codeStride + 1]] = base + this.#ids[i];
-          }
+        for (let i = 0, from = at; i < done; i++, from++) {
+          this.#rows[i] = records.codes[from * records.codeStride + 1];
         }
-        this.#lanes.add(this.#sums, this.#ids, at, done);
+        if (groupOf !== null) for (let i = 0; i < done; i++) groupOf[this.#rows[i]] = base + this.#ids[i];
+        this.#lanes.add(this.#sums, this.#ids, at, done, this.#rows);
         if (done < count) this.#grow();
         at += done;
       }

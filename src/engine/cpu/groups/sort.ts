@@ -110,9 +110,15 @@ function moveValues(
     moveBits(from.validity, to.validity, places, first, rows);
   if (from.kind === "words" && to.kind === "words")
     moveWords(from.data, to.data, from.width, places, first, rows);
-  if (from.kind !== "floats" || to.kind !== "floats") return;
-  if (from.data instanceof Float64Array) moveDoubles(from.data, to.data as Float64Array, places, first, rows);
-  else moveSingles(from.data, to.data as Float32Array, places, first, rows);
+  if (from.kind === "rows" || to.kind === "rows" || from.kind === "words") return;
+  const { data } = from;
+  if (data instanceof Float64Array) moveDoubles(data, to.data as Float64Array, places, first, rows);
+  else if (data instanceof Float32Array) moveSingles(data, to.data as Float32Array, places, first, rows);
+  else moveWords(asWords(data), asWords(to.data as Int32Array), 1, places, first, rows);
+}
+
+function asWords(data: Int32Array | Uint32Array): Uint32Array {
+  return new Uint32Array(data.buffer, data.byteOffset, data.length);
 }
 
 /** A slice begins at a whole byte, of the bitmap as of the records. */

@@ -271,11 +271,17 @@ function sortedLike(column: LaneColumn, rows: number, memory: RowMemory): LaneCo
   const validity = column.validity && memory.bytes((rows >>> 3) + 1);
   if (column.kind === "rows") return { ...column, validity };
   if (column.kind === "words") return { ...column, data: memory.words(rows * column.width), validity };
-  if (column.data instanceof Float64Array) return { ...column, data: memory.numbers(rows), validity };
-  return { ...column, data: new Float32Array(memory.words(rows).buffer, 0, rows), validity };
+  const { data } = column;
+  if (data instanceof Float64Array) return { ...column, data: memory.numbers(rows), validity };
+  const Class = data.constructor as new (
+    buffer: ArrayBufferLike,
+    offset: number,
+    length: number,
+  ) => Float32Array;
+  return { ...column, data: new Class(memory.words(rows).buffer, 0, rows), validity };
 }
 
-function reached<A extends Uint8Array | Uint32Array | Float32Array | Float64Array>(
+function reached<A extends Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array>(
   name: string,
   array: A,
   memory: RowMemory,
