@@ -42,7 +42,7 @@ export interface JoinIndexOptions {
 
 /** Options of {@link JoinIndex.join}: those of a join but for `device` and `nullsEqual`, which the index has. */
 export interface IndexedJoinOptions<Row extends object = Readonly<Record<string, unknown>>>
-  extends Omit<JoinOptions<Row>, "on" | "device" | "nullsEqual"> {
+  extends Omit<JoinOptions<Row>, "on" | "device" | "nullsEqual" | "dictionaries" | "memory"> {
   /** The batch's key columns, in the order of the index's. Default: the same names. */
   readonly on?: readonly string[];
   /** Which side of the join the batch is; the index is the other one. Default: `"left"`. */
