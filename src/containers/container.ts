@@ -23,6 +23,7 @@ import {
   type Call,
   checkBulkOptions,
   checkCallOptions,
+  checkMissing,
   type FindOptions,
   type IntoOption,
   type OutputOption,
@@ -31,7 +32,7 @@ import {
 } from "./arguments.js";
 import type { Parts, Seed, Sizing } from "./create-table.js";
 import type { AllEntries } from "./entries.js";
-import type { KeyCodec } from "./key-codec.js";
+import { type KeyCodec, plainKeys } from "./key-codec.js";
 import type { ContainerKey, ContainerTable, Keys, PlacedKeys, TableKey } from "./key-types.js";
 import { Queued } from "./queued.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
@@ -68,7 +69,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     this.#held = held;
     this.table = parts.table;
     this.#sizing = parts.sizing;
-    this.#keys = parts.keys;
+    this.#keys = parts.keys ?? plainKeys;
   }
 
   /** Type of the keys. */
@@ -273,7 +274,8 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const call = checkBulkOptions(this.engine, keys, options, " output into missing");
     const { value, key } = this.table.spec;
     const type = (value ?? key) as V;
-    const missing = this.#keys.missing(this.table, options);
+    const missing =
+      value === null ? this.#keys.missing(key as K, options) : checkMissing(value, options.missing);
     const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, lengthOf(keys), types);
     const find = async (keys: Input<TableKey<K>>) => {

@@ -17,6 +17,7 @@ import {
   type TableOptions,
 } from "./create-table.js";
 import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
+import { plainKeys } from "./key-codec.js";
 import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that shape a table that grows. */
@@ -99,7 +100,7 @@ function checkPolicy({ growthFactor = 2, maxBytes = Number.POSITIVE_INFINITY }: 
 
 /** Lets an engine table grow. @internal */
 export function growing<K extends ContainerKey, V extends ValueType>(
-  { device, table, keys, sizing }: Parts<K, V>,
+  { device, table, keys = plainKeys, sizing }: Parts<K, V>,
   policy: GrowthPolicy,
 ): GrowingParts<K, V> {
   const grow = (each: Table<KeyType, ValueType>) => new GrowingTable(device.engine, each, sizing, policy);

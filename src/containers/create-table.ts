@@ -7,7 +7,7 @@ import { arrayClass } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { type SignalOption, untilAborted } from "../until-aborted.js";
-import { type KeyCodec, plainKeys } from "./key-codec.js";
+import type { KeyCodec } from "./key-codec.js";
 import type { ContainerKey, ContainerTable } from "./key-types.js";
 
 /** Options that size and shape a table. */
@@ -50,7 +50,8 @@ export interface Sizing {
 /** A table, and how it has its keys. @internal */
 interface Opened<K extends ContainerKey, V extends ValueType> {
   readonly table: ContainerTable<K, V>;
-  readonly keys: KeyCodec;
+  /** Those of an engine's table unless told. */
+  readonly keys?: KeyCodec;
 }
 
 /** What a container is made of. @internal */
@@ -84,8 +85,7 @@ export async function openTable<K extends ContainerKey, V extends ValueType>(
   const open = async () => {
     if (spec.key === "utf8")
       return (await import("./utf8/open-utf8-table.js")).openUtf8Table(engine, spec, seed, capacity);
-    const table = await engine.createTable(await withHash(spec as TableSpec, seed), capacity);
-    return { table, keys: plainKeys };
+    return { table: await engine.createTable(await withHash(spec as TableSpec, seed), capacity) };
   };
   const opened = await untilAborted(signal, open as () => Promise<Opened<K, V>>, (o) => o.table.destroy());
   return { device, sizing, ...opened };

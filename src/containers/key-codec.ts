@@ -6,6 +6,7 @@ import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { Engine, Input, Missing, Placement, Table } from "../engine/engine.js";
 import { lazily } from "../engine/lazily.js";
 import { checkElements, checkMissing, type IntoOption, type OutputOption } from "./arguments.js";
+import type { ContainerKey } from "./key-types.js";
 import type { NewSize } from "./move-entries.js";
 
 /** What moves entries to another table, loaded by the first call that does. @internal */
@@ -20,8 +21,8 @@ export interface KeyCodec {
   readonly placement: Placement;
   /** Keys as operations of the table take them. @throws ValidationError, LimitError */
   take(engine: Engine, table: AnyTable, keys: unknown): Input<KeyType>;
-  /** What a look-up writes for absent keys: a value of a map, a key of a set. @throws ValidationError */
-  missing(table: AnyTable, options: Results & { readonly missing?: unknown }): Missing;
+  /** What a look-up of a set writes for absent keys. @throws ValidationError */
+  missing(type: ContainerKey, options: Results & { readonly missing?: unknown }): Missing;
   /** Checks where a call wants results that hold keys. @throws ValidationError */
   checkPlacement(options: Results): void;
   /** A table of its own with the same entries. @throws LimitError */
@@ -37,7 +38,7 @@ export const plainKeys: KeyCodec = {
     checkElements(engine, "keys", spec.key, keys);
     return keys as Input<KeyType>;
   },
-  missing: ({ spec }, { missing }) => checkMissing(spec.value ?? spec.key, missing),
+  missing: (type, { missing }) => checkMissing(type as KeyType, missing),
   checkPlacement() {},
   rebuilt: async (engine, table, size) => (await loadMoving()).rebuilt(engine, table, size),
   grown: (table, grow) => grow(table),

@@ -80,7 +80,7 @@ export async function unpack<K extends ContainerKey, V extends ValueType, P exte
   const parts = await how.create(options({ hash, seed }));
   try {
     const { table, device } = parts;
-    const taken = parts.keys.take(device.engine, table, keys) as Input<TableKey<K>>;
+    const taken = (parts.keys?.take(device.engine, table, keys) ?? keys) as Input<TableKey<K>>;
     const { inserted } = await table.insert(taken, values as Input<V> | null, "keep", {});
     if (inserted === entries) return parts;
     throw damaged(`Of ${entries} keys only ${inserted} are different, or fit.`);

@@ -5,7 +5,6 @@ import type { Engine, Input, Missing } from "../../engine/engine.js";
 import type { TableSpec } from "../../engine/layout.js";
 import { ValidationError } from "../../errors.js";
 import { check } from "../../options.js";
-import { checkMissing } from "../arguments.js";
 import { type ContainerSpec, type Seed, withHash } from "../create-table.js";
 import type { KeyCodec } from "../key-codec.js";
 import { encodeStrings } from "./encode-strings.js";
@@ -16,8 +15,7 @@ import { Utf8Table } from "./utf8-table.js";
 export const stringKeys: KeyCodec = {
   placement: "host",
   take: (_engine, _table, keys) => readKeys(keys) as unknown as Input<KeyType>,
-  missing({ spec }, options) {
-    if (spec.value !== null) return checkMissing(spec.value, options.missing);
+  missing(_type, options) {
     stringKeys.checkPlacement(options);
     const { missing = "" } = options;
     check(typeof missing === "string", "missing", missing, "Give a string.");
