@@ -7,7 +7,7 @@ import { ValidationError } from "../../errors.js";
 import type { Allocation } from "../../host/memory.js";
 import { nextTask } from "../../host/next-task.js";
 import { ruleOf } from "../apply.js";
-import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
+import { isFloatWord, type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -20,7 +20,6 @@ import type {
   Table,
   TableStats,
 } from "../engine.js";
-import { isFloatWord } from "../float-keys.js";
 import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { slotFormat } from "../slot-format.js";

@@ -17,8 +17,7 @@ import { slotCount } from "../table/plain-slots.js";
 import type { TableState } from "../table/table-state.js";
 import chooseCode from "./choose.wgsl";
 import numbers from "./choose-numbers.wgsl";
-import type { TableKernels } from "./direct-kernels.js";
-import { exchange } from "./direct-kernels.js";
+import { exchange, type TableKernels } from "./direct-kernels.js";
 import markCode from "./mark-chosen.wgsl";
 
 /** Slots per element: load factor 0.5 when no two keys are equal. */
