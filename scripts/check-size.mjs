@@ -18,12 +18,12 @@ const BUNDLES = [
     name: "StaticMap",
     source: `export { openDevice, StaticMap } from "./dist/index.js";`,
     engines: ["webgpu", "cpu", "no GPU"],
-    limits: { webgpu: 30.5, cpu: 23, "no GPU": 25 },
+    limits: { webgpu: 30, cpu: 23, "no GPU": 24.5 },
   },
   {
     name: "StaticSet",
     source: `export { openDevice, StaticSet } from "./dist/index.js";`,
-    limits: { webgpu: 30.5, cpu: 23 },
+    limits: { webgpu: 30, cpu: 22.5 },
   },
   {
     name: "DynamicMap",
@@ -35,7 +35,7 @@ const BUNDLES = [
     source: `export { openDevice, StaticMultimap } from "./dist/index.js";`,
     limits: { webgpu: 34, cpu: 26.5 },
   },
-  { name: "warpmap", source: `export * from "./dist/index.js";`, limits: { webgpu: 40, cpu: 32.5 } },
+  { name: "warpmap", source: `export * from "./dist/index.js";`, limits: { webgpu: 39, cpu: 32 } },
   {
     name: "warpmap/io",
     source: `export * from "./dist/io/index.js";`,
@@ -52,7 +52,7 @@ const BUNDLES = [
     name: "warpmap/sketches",
     source: `export { openDevice } from "./dist/index.js"; export * from "./dist/sketches/index.js";`,
     uses: ["sketches"],
-    limits: { webgpu: 33.5, cpu: 25.5 },
+    limits: { webgpu: 33, cpu: 25 },
   },
   {
     name: "warpmap/wgsl",
