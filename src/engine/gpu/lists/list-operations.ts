@@ -30,14 +30,11 @@ const LEAST_COPIES = 4;
 
 class GpuListOperations implements ListOperations {
   readonly none = NO_LIST;
-  readonly #host: ListHost;
 
-  constructor(host: ListHost) {
-    this.#host = host;
-  }
+  constructor(private readonly host: ListHost) {}
 
   create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
-    return GpuLists.create<V>(this.#host, spec);
+    return GpuLists.create<V>(this.host, spec);
   }
 
   async number(
@@ -45,7 +42,7 @@ class GpuListOperations implements ListOperations {
     length: number,
     where: ColumnInput<"u8"> | undefined,
   ): Promise<{ numbers: DeviceArray<"u32">; selected: number }> {
-    const host = this.#host;
+    const host = this.host;
     if (where !== undefined) {
       const { buffer, count } = await scannedFlags(host, where, length, first);
       const place = { buffer, byteOffset: 4, owned: true };
@@ -67,12 +64,12 @@ class GpuListOperations implements ListOperations {
   }
 
   async group<K extends BasicType>(batch: Groupable<K>, call: CallOptions): Promise<BatchGroups<K> | null> {
-    if (!paysToGroup(batch, call, this.#host.gpu.traits.isEmulated)) return null;
-    return (await import("./group-batch.js")).groupBatch(this.#host, batch, call);
+    if (!paysToGroup(batch, call, this.host.gpu.traits.isEmulated)) return null;
+    return (await import("./group-batch.js")).groupBatch(this.host, batch, call);
   }
 
   copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>> {
-    return copied(this.#host, type, input);
+    return copied(this.host, type, input);
   }
 
   async pair(
@@ -80,7 +77,7 @@ class GpuListOperations implements ListOperations {
     type: BasicType,
     lower: ColumnInput<BasicType>,
   ): Promise<DeviceArray<"u64">> {
-    const host = this.#host;
+    const host = this.host;
     const { length } = numbers;
     checkBinding(host.gpu, length * 8);
     const pairs = await newArray(host.engine, host.gpu, "u64", length);
