@@ -87,7 +87,7 @@ async function makeGroups<K extends BasicType>(
     keys: await scratch.input(keys.type, keys, chunk),
     ...(valued && { values: await scratch.input(valueType, values, chunk) }),
   });
-  const splitting = { host, spec: table, submitAhead: run.submitAhead };
+  const splitting = { host, spec: table, submissions: run.submissions };
   const kind = valued ? "pair" : "key";
   const staged = await partitioning.stageItems(splitting, bound, kind, distinct);
   const tiling = tilingOf(staged, keys.length);

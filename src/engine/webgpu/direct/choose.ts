@@ -50,7 +50,7 @@ export async function choose<K extends KeyType>(
   try {
     for (const bytes of [sources.format.keyWords * 4, SLOTS_PER_ELEMENT * 4])
       checkBinding(host.gpu, length * bytes, FIX);
-    const selected = await state.runCall(undefined, () =>
+    const selected = await state.submissions.run(undefined, () =>
       length === 0 ? Promise.resolve(0) : chooseIn(state, scratch, { keys, which, call, chosen }),
     );
     return { chosen, selected };

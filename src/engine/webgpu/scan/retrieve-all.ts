@@ -32,7 +32,7 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
   const [keys, values] = results.columns;
   const { log } = call;
   log?.beginChunk({ reason: "every slot is read once, in order" });
-  await results.keepUnlessThrown(() => state.runCall(log, () => retrieve(state, keys, values, call)));
+  await results.keepUnlessThrown(() => state.submissions.run(log, () => retrieve(state, keys, values, call)));
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }
 
