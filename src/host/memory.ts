@@ -18,14 +18,16 @@ const SMALLER_TABLE = "Use a smaller capacity or a higher load factor, or work i
 export class Allocation {
   #users = 1;
   #buffer: ArrayBufferLike | null;
+  readonly #freed: (buffer: ArrayBufferLike) => void;
 
   /** Made by Memory. `bytes` may be less than the buffer has. */
   constructor(
     buffer: ArrayBufferLike,
     readonly bytes: number,
-    private readonly freed: (buffer: ArrayBufferLike) => void,
+    freed: (buffer: ArrayBufferLike) => void,
   ) {
     this.#buffer = buffer;
+    this.#freed = freed;
   }
 
   get buffer(): ArrayBufferLike {
@@ -42,7 +44,7 @@ export class Allocation {
     if (--this.#users > 0 || this.#buffer === null) return;
     const buffer = this.#buffer;
     this.#buffer = null;
-    this.freed(buffer);
+    this.#freed(buffer);
   }
 
   /** Lets go of the buffer whatever the count. */
@@ -54,6 +56,7 @@ export class Allocation {
 /** All memory of one pool. */
 export class Memory {
   readonly shared: boolean;
+  readonly #onIdle: (bytes: number) => void;
   readonly #living = new Set<WeakRef<Allocation>>();
   /** Freed longest ago first. */
   #reusable: WeakRef<ArrayBufferLike>[] = [];
@@ -66,10 +69,11 @@ export class Memory {
    */
   constructor(
     shared: boolean,
-    private readonly onIdle: (bytes: number) => void,
+    onIdle: (bytes: number) => void,
     private readonly keep = Number.POSITIVE_INFINITY,
   ) {
     this.shared = shared;
+    this.#onIdle = onIdle;
   }
 
   /** Bytes of the buffers in use, and of those that the garbage collector has left. */
@@ -101,7 +105,7 @@ export class Memory {
       this.#inUse -= freed.byteLength;
       if (freed.byteLength < SMALLEST_REUSED_BYTES) return;
       this.#reusable.push(new WeakRef(freed));
-      this.onIdle(freed.byteLength);
+      this.#onIdle(freed.byteLength);
       this.trim(Math.min(this.keep, this.#peak));
     });
     this.#inUse += buffer.byteLength;
@@ -130,7 +134,7 @@ export class Memory {
       if (best === undefined || buffer.byteLength < best.byteLength) best = buffer;
     }
     this.#reusable = this.#reusable.filter((reference) => reference.deref() !== best);
-    if (best !== undefined) this.onIdle(-best.byteLength);
+    if (best !== undefined) this.#onIdle(-best.byteLength);
     return best;
   }
 }

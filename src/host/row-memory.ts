@@ -82,15 +82,18 @@ function privateBuffer(bytes: number, fix: string): ArrayBuffer {
 
 /** Arrays that are needed for one chunk of rows after another: each is taken once and kept. */
 export class Scratch {
+  readonly #memory: RowMemory;
   readonly #kept = new Map<string, Uint32Array | Uint8Array>();
 
-  constructor(private readonly memory: RowMemory) {}
+  constructor(memory: RowMemory) {
+    this.#memory = memory;
+  }
 
   /** `length` words that hold anything. What was taken under the same name before is no longer valid. */
   words(name: string, length: number): Uint32Array {
     let array = this.#kept.get(name) as Uint32Array | undefined;
     if (!array || array.length < length) {
-      array = this.memory.words(length);
+      array = this.#memory.words(length);
       this.#kept.set(name, array);
     }
     return array.subarray(0, length);
@@ -100,7 +103,7 @@ export class Scratch {
   bytes(name: string, length: number): Uint8Array {
     let array = this.#kept.get(name) as Uint8Array | undefined;
     if (!array || array.length < length) {
-      array = this.memory.bytes(length);
+      array = this.#memory.bytes(length);
       this.#kept.set(name, array);
     }
     return array.subarray(0, length);

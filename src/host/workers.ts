@@ -33,8 +33,12 @@ export class Workers {
   #idleBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  #most: number;
+
   /** @param most that there are at once */
-  constructor(private most: number) {}
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** As HostPool.share. */
   async share<J, R>(
@@ -107,7 +111,7 @@ export class Workers {
 
   destroy(): void {
     clearTimeout(this.#timer);
-    this.most = 0;
+    this.#most = 0;
     this.#end(() => true);
   }
 
@@ -118,7 +122,7 @@ export class Workers {
   #take({ name }: AnyKind, most: number, isFree = (_: HostWorker) => true): HostWorker[] {
     const taken = [...this.#all].filter((worker) => worker.kinds.has(name) && isFree(worker));
     while (taken.length < most && this.refusal === null) {
-      if (this.#all.size >= this.most) {
+      if (this.#all.size >= this.#most) {
         const lacking = [...this.#all].find((worker) => worker.isIdle && !worker.kinds.has(name));
         if (lacking === undefined) break;
         lacking.end();

@@ -13,11 +13,14 @@ import type { Tuning } from "../tuning.js";
 type Column = "keys" | "values" | "where" | "results" | "flags";
 
 export class SharedScratch {
+  readonly #tuning: Tuning;
   readonly #columns = new Map<Column, SharedArrayBuffer>();
   #block: Block | null = null;
   #starts: Uint32Array | null = null;
 
-  constructor(private readonly tuning: Tuning) {}
+  constructor(tuning: Tuning) {
+    this.#tuning = tuning;
+  }
 
   /** A chunk's keys and mask in shared memory. */
   inputs(chunk: Chunk): { keys: Uint32Array; where: Uint8Array | null } {
@@ -54,14 +57,14 @@ export class SharedScratch {
 
   /** Room to sort a chunk of `length` elements for a table of `words` words. */
   partition(length: number, words: number): Partition {
-    const { slice: sliceLength, ranges: mostRanges } = this.tuning;
+    const { slice: sliceLength, ranges: mostRanges } = this.#tuning;
     const slices = Math.ceil(length / sliceLength);
     // whole slots: words of one slot differ in the lowest bit
     let shift = 1;
     while ((words - 1) >>> shift >= mostRanges) shift++;
     const ranges = ((words - 1) >>> shift) + 1;
-    this.#block ??= sharedBlock(this.tuning.chunk);
-    const most = Math.ceil(this.tuning.chunk / sliceLength) * (mostRanges + 1);
+    this.#block ??= sharedBlock(this.#tuning.chunk);
+    const most = Math.ceil(this.#tuning.chunk / sliceLength) * (mostRanges + 1);
     this.#starts ??= new Uint32Array(newBuffer(4 * most, true));
     return { block: this.#block, slices, sliceLength, ranges, shift, starts: this.#starts };
   }
@@ -69,7 +72,7 @@ export class SharedScratch {
   #column<A extends Uint32Array | Uint8Array>(column: Column, like: A): A {
     let buffer = this.#columns.get(column);
     if (buffer === undefined) {
-      buffer = newBuffer(this.tuning.chunk * like.BYTES_PER_ELEMENT, true) as SharedArrayBuffer;
+      buffer = newBuffer(this.#tuning.chunk * like.BYTES_PER_ELEMENT, true) as SharedArrayBuffer;
       this.#columns.set(column, buffer);
     }
     return (

@@ -16,14 +16,17 @@ import { rowThreads } from "./row-threads.js";
 export class CpuRows implements RowOperations {
   readonly prefers = () => false;
   readonly reducer = null;
+  readonly #engine: CpuEngine;
 
-  constructor(private readonly engine: CpuEngine) {}
+  constructor(engine: CpuEngine) {
+    this.#engine = engine;
+  }
 
   async index(keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
-    this.engine.guard();
+    this.#engine.guard();
     return placedIndex(
-      this.engine,
-      await indexRows(hostKeys(keys), call, undefined, rowThreads(this.engine)),
+      this.#engine,
+      await indexRows(hostKeys(keys), call, undefined, rowThreads(this.#engine)),
     );
   }
 
@@ -33,8 +36,8 @@ export class CpuRows implements RowOperations {
     how: KindAt<P>,
     call: MatchCall<P>,
   ): Promise<MatchesAt<P>> {
-    this.engine.guard();
-    return matchRows(this.engine, left, right, how, call);
+    this.#engine.guard();
+    return matchRows(this.#engine, left, right, how, call);
   }
 
   async gatherColumns(
@@ -43,22 +46,22 @@ export class CpuRows implements RowOperations {
     mayLack: boolean,
     call: Pick<JoinCall, "signal">,
   ): Promise<DeviceColumn[]> {
-    this.engine.guard();
-    return gatherColumns(this.engine, columns, rows, mayLack, call);
+    this.#engine.guard();
+    return gatherColumns(this.#engine, columns, rows, mayLack, call);
   }
 
   async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
-    this.engine.guard();
-    return distinctRows(this.engine, this, keys, keep, call);
+    this.#engine.guard();
+    return distinctRows(this.#engine, this, keys, keep, call);
   }
 
   async maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">> {
-    this.engine.guard();
-    return maskRows(this.engine, rows, length);
+    this.#engine.guard();
+    return maskRows(this.#engine, rows, length);
   }
 
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {
-    this.engine.guard();
-    return groupRows(this.engine, keys, call);
+    this.#engine.guard();
+    return groupRows(this.#engine, keys, call);
   }
 }

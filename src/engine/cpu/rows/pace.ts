@@ -4,28 +4,31 @@ import { TURN_MS } from "../../../host/work.js";
 import type { JoinCall } from "../../row-operations.js";
 
 export class Pace {
+  readonly #call: Pick<JoinCall, "signal" | "onProgress">;
+  readonly #total: number;
+  readonly #guard: () => void;
   #done = 0;
   #lastTurn = performance.now();
 
   /** @param guard throws when the operation must not go on */
-  constructor(
-    private readonly call: Pick<JoinCall, "signal" | "onProgress">,
-    private readonly total: number,
-    private readonly guard: () => void,
-  ) {}
+  constructor(call: Pick<JoinCall, "signal" | "onProgress">, total: number, guard: () => void) {
+    this.#call = call;
+    this.#total = total;
+    this.#guard = guard;
+  }
 
   /** Counts rows as done. */
   add(rows: number): void {
-    this.#done = Math.min(this.total, this.#done + rows);
+    this.#done = Math.min(this.#total, this.#done + rows);
   }
 
   /** Throws the signal's reason when the operation is to stop. */
   readonly pause = async (): Promise<void> => {
-    this.call.onProgress?.(this.#done, this.total);
+    this.#call.onProgress?.(this.#done, this.#total);
     await nextTask();
     this.#lastTurn = performance.now();
-    this.call.signal?.throwIfAborted();
-    this.guard();
+    this.#call.signal?.throwIfAborted();
+    this.#guard();
   };
 
   /** The same, where the last pause is some time ago. */
@@ -34,6 +37,6 @@ export class Pace {
   }
 
   finish(): void {
-    this.call.onProgress?.(this.total, this.total);
+    this.#call.onProgress?.(this.#total, this.#total);
   }
 }

@@ -52,24 +52,26 @@ type Change = (block: Block, from: number, to: number) => number;
 
 /** The threads of an engine as containers' operations see them. */
 export class Parallel {
+  readonly #host: HostPool;
+  readonly #workspace: Workspace;
   /** One call at a time uses the scratch memory. */
   readonly #inTurn = takingTurns();
+  readonly #sharing: Sharing;
   readonly #tuning: Tuning;
   readonly #scratch: SharedScratch;
 
   /** @param workspace the calling thread's. */
-  constructor(
-    private readonly host: HostPool,
-    private readonly sharing: Sharing,
-    private readonly workspace: Workspace,
-  ) {
+  constructor(host: HostPool, sharing: Sharing, workspace: Workspace) {
+    this.#host = host;
+    this.#workspace = workspace;
+    this.#sharing = sharing;
     this.#tuning = sharing.tuning;
     this.#scratch = new SharedScratch(sharing.tuning);
   }
 
   /** As HostPool. */
   warmUp(workers?: number): Promise<void> {
-    return this.host.warmUp([TABLE_JOBS], workers);
+    return this.#host.warmUp([TABLE_JOBS], workers);
   }
 
   /** Looks a chunk up. */
@@ -144,13 +146,13 @@ export class Parallel {
     const partition = this.#scratch.partition(keys.length, table.slotCount * table.words);
     const job = { kind: "partition", table, keys, where, length: keys.length, partition } as const;
     const results = await this.#run(job, keys.length);
-    this.sharing.noteWorkers(results.length > 1);
+    this.#sharing.noteWorkers(results.length > 1);
     return partition;
   }
 
   #run(job: Job, elements: number): Promise<JobResult[]> {
     const helpers = Math.ceil(elements / this.#tuning.share) - 1;
-    return this.host.share(TABLE_JOBS, job, helpers, (next) => runJob(job, next, this.workspace));
+    return this.#host.share(TABLE_JOBS, job, helpers, (next) => runJob(job, next, this.#workspace));
   }
 }
 
