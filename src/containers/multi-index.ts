@@ -84,11 +84,11 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
   }
 
   get size(): number {
-    return this.lists.state.entries;
+    return this.lists.entries;
   }
 
   get keyCount(): number {
-    return this.lists.state.filled;
+    return this.lists.filled;
   }
 
   /** Type of what is found: the values', or of multisets the keys'. */
@@ -98,7 +98,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
   }
 
   get listBytes(): number {
-    return this.lists.state.bytes;
+    return this.lists.bytes;
   }
 
   /**
@@ -150,7 +150,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
 
   contains(keys: ColumnInput<K>, to: Destination, call: CallOptions): Promise<ColumnOutput<"u8">> {
     const { table, lists } = this;
-    if (table.live === lists.state.filled) return table.contains(keys as Input<K>, to, call);
+    if (table.live === lists.filled) return table.contains(keys as Input<K>, to, call);
     return this.#withNumbers(keys, call, (numbers, call) => lists.present(numbers, to, call));
   }
 
@@ -196,7 +196,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
     to: Placement,
     call: CallOptions,
   ): Promise<{ keys: ColumnOutput<K>; counts: ColumnOutput<"u32"> }> {
-    if (this.table.live > this.lists.state.filled) await this.rebuild({ keepsEmpty: false });
+    if (this.table.live > this.lists.filled) await this.rebuild({ keepsEmpty: false });
     const { keys, values } = await this.table.retrieveAll("device", call);
     const brief: (ColumnOutput<ScalarType> | null)[] = [values];
     try {
@@ -233,7 +233,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
   async erasePairs(keys: ColumnInput<K>, values: ColumnInput<V>, call: CallOptions): Promise<number> {
     const { eraseListed } = await import("./erase-pairs.js");
     // somebody reads the entries as they are
-    if (this.lists.state.held) await this.rebuild({ keepsEmpty: false });
+    if (this.lists.held) await this.rebuild({ keepsEmpty: false });
     const { engine, operations, lists } = this;
     return this.#withNumbers(keys, call, (numbers) =>
       eraseListed({ engine, operations, lists }, numbers, values),
@@ -241,8 +241,8 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
   }
 
   async clear(): Promise<void> {
-    if (this.lists.state.held) {
-      const lists = await this.operations.create<V>(this.lists.state.spec);
+    if (this.lists.held) {
+      const lists = await this.operations.create<V>(this.lists.spec);
       this.lists.destroy();
       this.lists = lists;
     } else await this.lists.clear();
@@ -305,7 +305,7 @@ export class MultiIndex<K extends BasicType, V extends BasicType> {
       const places = await operations.number(0, numbers.length, undefined);
       brief.push(places.numbers);
       let where: DeviceArray<"u8"> | undefined;
-      if (!keepsEmpty && this.table.live > this.lists.state.filled) {
+      if (!keepsEmpty && this.table.live > this.lists.filled) {
         where = (await this.lists.present(numbers, "device", {})) as DeviceArray<"u8">;
         brief.push(where);
       }

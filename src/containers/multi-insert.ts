@@ -121,7 +121,7 @@ async function numbered<K extends BasicType, V extends BasicType>(
   free: number,
 ): Promise<Batch> {
   for (let isRebuilt = false; ; isRebuilt = true) {
-    const first = index.lists.state.taken;
+    const first = index.lists.taken;
     const batch = { first, ...(await index.operations.number(first, length, where)) };
     const needed = Math.min(batch.selected, free);
     if (isRebuilt || !lacks(index, needed)) return batch;
@@ -135,8 +135,8 @@ function lacks<K extends BasicType, V extends BasicType>(
   { lists, table, sizing }: MultiIndex<K, V>,
   elements: number,
 ): boolean {
-  if (lists.state.taken + elements > lists.state.numbers) return true;
-  const empty = table.live - lists.state.filled;
+  if (lists.taken + elements > lists.numbers) return true;
+  const empty = table.live - lists.filled;
   return empty > 0 && (table.live + elements > sizing.keyCapacity || empty > sizing.capacity / 8);
 }
 

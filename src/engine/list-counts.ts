@@ -7,17 +7,10 @@
 import type { DeviceArray } from "./device-array.js";
 import type { CallOptions, ColumnInput } from "./engine.js";
 import { type BasicType, scalarWords } from "./scalars.js";
-import {
-  GROWTH,
-  type ListSizes,
-  type ListSpec,
-  numbersFor,
-  roomFor,
-  type ValueLists,
-} from "./value-lists.js";
+import { GROWTH, type ListSpec, numbersFor, roomFor, type ValueLists } from "./value-lists.js";
 
 /** The counts of lists; an engine adds the memory. */
-export abstract class ListCounts implements ListSizes {
+export abstract class ListCounts {
   /** Entries of all lists, and lists that have some. */
   entries = 0;
   filled = 0;
@@ -103,11 +96,48 @@ export abstract class ListCounts implements ListSizes {
 
 /** What all engines' lists do alike, by their counts. */
 export abstract class CountedLists<V extends BasicType, S extends ListCounts>
-  implements Pick<ValueLists<V>, "state" | "take" | "begin" | "lay" | "hold" | "destroy">
+  implements
+    Pick<
+      ValueLists<V>,
+      | "spec"
+      | "entries"
+      | "filled"
+      | "taken"
+      | "numbers"
+      | "bytes"
+      | "held"
+      | "take"
+      | "begin"
+      | "lay"
+      | "hold"
+      | "destroy"
+    >
 {
   #destroyed = false;
 
-  constructor(readonly state: S) {}
+  constructor(protected readonly state: S) {}
+
+  get spec(): ListSpec {
+    return this.state.spec;
+  }
+  get entries(): number {
+    return this.state.entries;
+  }
+  get filled(): number {
+    return this.state.filled;
+  }
+  get taken(): number {
+    return this.state.taken;
+  }
+  get numbers(): number {
+    return this.state.numbers;
+  }
+  get bytes(): number {
+    return this.state.bytes;
+  }
+  get held(): boolean {
+    return this.state.held;
+  }
 
   take(end: number): void {
     this.state.taken = end;

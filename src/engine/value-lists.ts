@@ -114,8 +114,8 @@ export interface Wanted<K extends BasicType> {
   readonly values?: boolean;
 }
 
-/** How large lists are, and how much of that is in use. */
-export interface ListSizes {
+/** Lists of one engine, numbered from 0. All of them are empty at first. */
+export interface ValueLists<V extends BasicType = BasicType> {
   readonly spec: ListSpec;
   /** Entries of all lists. */
   readonly entries: number;
@@ -127,13 +127,6 @@ export interface ListSizes {
   readonly numbers: number;
   /** Bytes of all memory. */
   readonly bytes: number;
-  /** True while somebody holds the memory: then `strike` and `clear` would change what they read. */
-  readonly held: boolean;
-}
-
-/** Lists of one engine, numbered from 0. All of them are empty at first. */
-export interface ValueLists<V extends BasicType = BasicType> {
-  readonly state: ListSizes;
   /** Marks numbers below this as taken. */
   take(end: number): void;
   /**
@@ -207,6 +200,8 @@ export interface ValueLists<V extends BasicType = BasicType> {
   clear(): Promise<void>;
   /** Frees the memory, when those who `hold` it let it go. Idempotent. */
   destroy(): void;
+  /** True while somebody holds the memory: then `strike` and `clear` would change what they read. */
+  readonly held: boolean;
   /** Keeps the memory until the answer is called. Appending changes nothing of what `locate` found. */
   hold(): () => void;
 }

@@ -119,7 +119,7 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
     output: Destination,
     call: CallOptions,
   ): Promise<{ values: ColumnOutput<V>; found: ColumnOutput<"u8"> }> {
-    const { key, value } = this.state.spec;
+    const { key, value } = this.spec;
     const type = (value ?? key) as V;
     return this.#produce(output, async (outputs, inputs) => {
       const values = outputs.make(type, numbers.length, wordsOf(type, missing));
@@ -182,7 +182,7 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
     output: Destination,
     call: CallOptions,
   ): Promise<Expanded<K, V>> {
-    const { key, value } = this.state.spec;
+    const { key, value } = this.spec;
     return this.#produce(output, async (outputs, inputs) => {
       const queries = wanted.queries ? outputs.make("u32", count) : null;
       const keys = wanted.keys ? outputs.make(key as K, count) : null;
