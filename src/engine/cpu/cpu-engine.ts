@@ -82,14 +82,12 @@ export class CpuEngine implements Engine {
     const { CpuRows } = await import("./rows/cpu-rows.js");
     return new CpuRows(this);
   });
-  readonly sketches = lazily<SketchOperations>(async () => {
-    const { CpuSketches } = await import("./sketches/cpu-sketches.js");
-    return new CpuSketches(this);
-  });
-  readonly lists = lazily<ListOperations>(async () => {
-    const { CpuListOperations } = await import("./lists/list-operations.js");
-    return new CpuListOperations(this);
-  });
+  readonly sketches = lazily<SketchOperations>(async () =>
+    (await import("./sketches/cpu-sketches.js")).operationsOf(this),
+  );
+  readonly lists = lazily<ListOperations>(async () =>
+    (await import("./lists/list-operations.js")).operationsOf(this),
+  );
   #resolveLost: (loss: { reason: string; message: string }) => void = () => {};
 
   constructor(
