@@ -1,5 +1,4 @@
 /** The WGSL of a module: which fragments of the engine, and which of this folder, make it up. */
-
 import type { TableSpec } from "../engine/layout.js";
 import { type BasicType, type Scalar, scalarWords } from "../engine/scalars.js";
 import { type SlotFormat, slotFormat } from "../engine/slot-format.js";

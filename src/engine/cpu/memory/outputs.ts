@@ -1,5 +1,4 @@
 /** The result columns of one operation, on the host, on the device, or in arrays of the caller. */
-
 import { newBuffer } from "../../../host/memory.js";
 import type { DeviceArray } from "../../device-array.js";
 import { type ElementType, elementsOf, scalarsOf } from "../../element-types.js";

@@ -3,7 +3,6 @@
  * of one word have to be kept apart: each range of a filter's blocks has one owner, and each thread raises registers of
  * its own, which the caller merges.
  */
-
 import { type Made, silently, type Work } from "../../../host/work.js";
 import { BLOCK_WORDS, hashKeys, type KeyColumn, rankOf } from "../../sketch-format.js";
 

@@ -1,5 +1,4 @@
 /** A batch, chunk by chunk: its columns bound, and its results brought back. */
-
 import { type ElementType, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { CallOptions, ColumnInput, Destination, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";

@@ -3,7 +3,6 @@
  * other; so columns are packed before they run, and what they write is split into columns. Loaded by the first call
  * with elements of several columns.
  */
-
 import type { ColumnInput, Output } from "../../engine.js";
 import { type Scalar, scalarWords, wordsOf } from "../../scalars.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";

@@ -3,7 +3,6 @@
  * once, and lists are changed once a group. Items are brought into pages of few keys (partitioned/staged-items.ts),
  * where a workgroup meets equal ones (group-keys.wgsl).
  */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions } from "../../engine.js";
 import type { BasicType } from "../../scalars.js";

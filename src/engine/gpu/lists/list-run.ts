@@ -2,7 +2,6 @@
  * One call over lists on the GPU: its memory, counters, kernels and chunks. webgpu-lists.ts and its neighbours say what
  * is recorded; this says how it is submitted and waited for. However the call ends, its memory is given back.
  */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";

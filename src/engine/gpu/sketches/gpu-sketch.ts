@@ -2,7 +2,6 @@
  * A sketch on the GPU: its buffer, and how calls submit their chunks. Words of it only go one way, so any order of
  * writers does.
  */
-
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import type { BasicType } from "../../scalars.js";

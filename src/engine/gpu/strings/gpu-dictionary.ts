@@ -3,7 +3,6 @@
  * one; what was claimed is settled, and the numbers are written. Before a chunk there is room for all strings that may
  * be new in it, so kernels never meet a full table or a full arena.
  */
-
 import { EngineError, LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { Dictionary, DictionaryCall, DictionarySpec } from "../../dictionary.js";

@@ -1,5 +1,4 @@
 /** One element of each key of a batch, the first or the last. Loaded by the first insert that asks for one of them. */
-
 import { EngineError } from "../../../errors.js";
 import { type KeyType, lengthOf } from "../../element-types.js";
 import type { CallOptions, Chosen, Input } from "../../engine.js";

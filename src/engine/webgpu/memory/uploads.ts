@@ -3,7 +3,6 @@
  * more than 4 MiB Dawn allocates memory that the GPU can read, which takes several times as long as the copy into it;
  * memory that has staged before costs the copy alone.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { BufferPool, Wanted } from "../../gpu/memory/buffer-pool.js";
 import { align4, type GpuBuffer, type GpuRuntime } from "../../gpu/runtime.js";

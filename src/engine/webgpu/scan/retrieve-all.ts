@@ -1,5 +1,4 @@
 /** retrieveAll: goes over all slots of a table. */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { KeyType, ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";

@@ -3,7 +3,6 @@
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in
  * by kernel-changes.ts.
  */
-
 import { Submissions } from "../../gpu/call.js";
 import { filling } from "../../gpu/fill.js";
 import type { GpuHost } from "../../gpu/host.js";
