@@ -11,13 +11,7 @@ const between = (some, others) => ({ some, others });
 
 /** By name: modules of src/ without their ending, `folder/*` for all of it that is imported later and no other part names. */
 const PARTS = {
-  containers: [
-    "containers/static-map",
-    "containers/static-set",
-    "containers/stages",
-    "device",
-    "engine/process-seed",
-  ],
+  containers: ["containers/static-map", "containers/static-set", "device", "engine/process-seed"],
   "device-options": ["device-options", "engine/load-engine", "engine/webgpu/device/check-options"],
   "host-pool": ["host/pool"],
   hash: [between(["cpu-core"], ["relational", "sketches", "webgpu-later", "csv-read"]), "engine/tags"],

@@ -28,19 +28,19 @@ const BUNDLES = [
   {
     name: "DynamicMap",
     source: `export { openDevice, DynamicMap } from "./dist/index.js";`,
-    limits: { webgpu: 33, cpu: 25.5 },
+    limits: { webgpu: 32.5, cpu: 25.5 },
   },
   {
     name: "StaticMultimap",
     source: `export { openDevice, StaticMultimap } from "./dist/index.js";`,
-    limits: { webgpu: 34, cpu: 26.5 },
+    limits: { webgpu: 33.5, cpu: 26.5 },
   },
   { name: "warpmap", source: `export * from "./dist/index.js";`, limits: { webgpu: 39, cpu: 32 } },
   {
     name: "warpmap/io",
     source: `export * from "./dist/io/index.js";`,
     engines: ["none"],
-    limits: { none: 30 },
+    limits: { none: 27 },
   },
   {
     name: "warpmap/relational",
