@@ -3,6 +3,7 @@
  * that are in no pair. The result is a list of segments, each of rows that come from the same sides, so that a side
  * without a row costs no row numbers.
  */
+
 import { bitmapBytes, countSet, isSet, setBit } from "../bitmaps.js";
 import { LimitError } from "../errors.js";
 import { MAX_PAIRS, type RowPairs } from "./rows.js";

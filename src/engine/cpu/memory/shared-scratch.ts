@@ -3,6 +3,7 @@
  * are not in shared memory themselves, and the chunk sorted by range. One chunk uses it at a time. Columns
  * are made on first use and kept.
  */
+
 import { newBuffer } from "../../../host/memory.js";
 import type { Block } from "../table/blocks.js";
 import type { Partition } from "../table/jobs.js";

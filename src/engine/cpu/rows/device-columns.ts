@@ -2,6 +2,7 @@
  * Joins and gathering of columns on the cpu engine's device, whose memory is the host's: the same operations as for
  * host columns, and their results in device arrays.
  */
+
 import { bitmapBytes } from "../../../bitmaps.js";
 import { gather } from "../../../host/gather.js";
 import type { GatherSource, GatherTask } from "../../../host/gather-buffers.js";

@@ -2,6 +2,7 @@
  * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. Keys are packed chunk by
  * chunk by the calling thread; threads share the slices of a chunk.
  */
+
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { WorkResult } from "../../../host/work.js";
 import { keyingOf } from "../../hash-seed.js";

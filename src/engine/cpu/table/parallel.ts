@@ -28,6 +28,7 @@
  * know, or by the owner itself. A key that equals a sentinel belongs to the owner of its hash's home, so its
  * side slot has one writer.
  */
+
 import type { HostPool } from "../../../host/pool.js";
 import { takingTurns } from "../../../host/turns.js";
 import { SharedScratch } from "../memory/shared-scratch.js";
