@@ -78,10 +78,7 @@ export class CpuEngine implements Engine {
   readonly buffers: Memory;
   /** The calling thread's. */
   readonly workspace = newWorkspace();
-  readonly rows = lazily<RowOperations>(async () => {
-    const { CpuRows } = await import("./rows/cpu-rows.js");
-    return new CpuRows(this);
-  });
+  readonly rows = lazily<RowOperations>(async () => (await import("./rows/cpu-rows.js")).operationsOf(this));
   readonly sketches = lazily<SketchOperations>(async () =>
     (await import("./sketches/cpu-sketches.js")).operationsOf(this),
   );
