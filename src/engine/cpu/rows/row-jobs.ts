@@ -3,7 +3,6 @@
  * plain data in memory that all threads reach, and threads take pieces of it from a counter until none is left; which
  * thread works on which piece never shows in a result.
  */
-
 import type { Work } from "../../../host/work.js";
 import {
   type FloatRangesJob,
