@@ -13,8 +13,8 @@ import { workersRefused } from "./runtime.js";
 import ending from "./worker.ts?worker-source";
 
 /**
- * Workers hold on to memory that was freed until their next garbage collection, which may never come. After this many
- * freed bytes they end, and start anew when needed.
+ * Workers hold on to memory that was given up until their next garbage collection, which may never come. After this
+ * many bytes they end, and start anew when needed.
  */
 const RETIRE_AFTER_BYTES = 2 ** 28;
 /** Tasks that a lent worker has at a time: one to do, and one to go on with. */
@@ -103,7 +103,7 @@ export class Workers {
     }
   }
 
-  /** Tells by how much the memory grows (or shrinks) that is free but that workers may have seen. */
+  /** Tells by how much the memory grows (or shrinks) that is given up but that workers may have seen. */
   noteIdle(bytes: number): void {
     this.#idleBytes = Math.max(0, this.#idleBytes + bytes);
     this.#retireIfDue();
