@@ -90,7 +90,10 @@ export class Memory {
 
   /** Bytes of the buffers in use, and of those that the garbage collector has left. */
   get use() {
-    const kept = this.#reusable.reduce((sum, { reference, bytes }) => sum + (reference.deref() ? bytes : 0), 0);
+    const kept = this.#reusable.reduce(
+      (sum, { reference, bytes }) => sum + (reference.deref() ? bytes : 0),
+      0,
+    );
     const inUse = this.#inUse;
     return { held: inUse + kept, inUse, kept, peak: this.#peak, keep: this.keep };
   }

@@ -4,12 +4,13 @@
  * the cache sort both sides by partition (groups/partitions.ts) and match them (match.ts); then write the pairs
  * (pairs.ts). Candidates are compared by their whole keys; hashes never decide.
  *
- * The calling thread packs keys, chunk by chunk into memory that all threads reach; threads share all that follows. The
+ * The calling thread copies keys, chunk by chunk into memory that all threads reach; threads share all that follows. The
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
 
 import { bitmapBytes, isSet, setBit } from "../../../bitmaps.js";
+import { ArrivingRows } from "../../../host/arrival.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { CodedBytes } from "../../coded-bytes.js";
 import type { PairKind } from "../../device-columns.js";
@@ -21,15 +22,13 @@ import { chooseLayout, type Layout } from "../groups/key-layout.js";
 import type { SharedGroups } from "../groups/members.js";
 import { buildTable, type TableData } from "../groups/one-table.js";
 import { partitionBits, sortByPartition } from "../groups/partitions.js";
-import { type KeySide, keySide, packKeys } from "../groups/row-keys.js";
+import { arrivingColumns, type KeySide, keySide } from "../groups/side-columns.js";
 import { codedColumn } from "../groups/strings.js";
 import { Pace } from "../rows/pace.js";
-import type { RowJob } from "../rows/row-jobs.js";
-import { ALL_BITS, RowRun } from "../rows/row-run.js";
+import { ALL_BITS, type ArrivingJob, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";
 import { type MatchedRows, writePairs } from "./pairs.js";
-import type { ProbeJob } from "./probe.js";
 
 /** Sorted rows of the probe side at once, in build rows: every partition's table is built again for each. */
 const PROBE_PER_BUILD = 4;
@@ -194,17 +193,19 @@ export class Join {
     const { matches: matchOf, follows, repeats, groups } = await this.match(build, values, built);
     const matches = this.memory.words(probe.rows);
     const hits = this.#work.numbers(this.run.slices(probe.rows));
-    const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
-      const part = codes.subarray(first, first + rows);
-      const bits = validity?.subarray(first >>> 3, bitmapBytes(first + rows)) ?? null;
-      return {
+    const expand = (first: number, rows: number, scratch: Scratch): ArrivingJob => {
+      const arriving = new ArrivingRows(this.#work, scratch, first, rows);
+      const columns = {
+        codes: arriving.elements("codes", codes),
+        validity: validity && arriving.bits("validity", validity),
+      };
+      const job = {
         kind: "expand",
-        codes: this.#work.reaches(part) ? part : scratch.copy("codes", part),
-        validity: bits === null || this.#work.reaches(bits) ? bits : scratch.copy("validity", bits),
-        firstBit: first & 7,
+        ...columns,
         matchOf,
         ...this.#slicesOf({ matches, hits }, first, rows),
-      };
+      } as const;
+      return { job, bring: arriving.bring };
     };
     await this.run.overChunks(probe.rows, expand);
     this.phase("matches by code");
@@ -216,9 +217,12 @@ export class Join {
   }
 
   async #probe(table: TableData, side: KeySide, layout: Layout, found: MatchedRows): Promise<void> {
-    await this.run.overChunks(side.keys.rows, (first, rows, scratch): ProbeJob => {
-      const keys = packKeys({ side, first, rows }, layout, this.run.hashing, this.#work, scratch);
-      return { kind: "probe", table, keys, ...this.#slicesOf(found, first, rows) };
+    const { hashing } = this.run;
+    await this.run.overChunks(side.keys.rows, (first, rows, scratch) => {
+      const arriving = new ArrivingRows(this.#work, scratch, first, rows);
+      const keys = { side: arrivingColumns(side, arriving), rows, layout, hashing };
+      const job = { kind: "probe", table, ...keys, ...this.#slicesOf(found, first, rows) } as const;
+      return { job, bring: arriving.bring };
     });
   }
 

@@ -11,7 +11,7 @@ import type { RowKeys, RowPairs } from "../../rows.js";
 import { chooseLayout } from "../groups/key-layout.js";
 import { groupShared } from "../groups/members.js";
 import { buildTable } from "../groups/one-table.js";
-import { keySide } from "../groups/row-keys.js";
+import { keySide } from "../groups/side-columns.js";
 import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
