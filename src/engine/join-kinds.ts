@@ -6,6 +6,9 @@
 
 import { bitmapBytes, countSet, isSet, setBit } from "../bitmaps.js";
 import { LimitError } from "../errors.js";
+import type { HostPool } from "../host/pool.js";
+import { RowMemory } from "../host/row-memory.js";
+import { shareColumns } from "../host/share-columns.js";
 import { MAX_PAIRS, type RowPairs } from "./rows.js";
 
 /** All kinds of join. */
@@ -39,6 +42,7 @@ const PAIRS_AT_ONCE = 2 ** 22;
  * whose unmatched rows count, one bit per row of that side, and 4 bytes per row that is added. Rows of one side ascend.
  * @param rows how many rows each side has
  * @param pause called between pieces of work; may throw to stop
+ * @param host whose threads go over the pairs, where they are in memory that all reach; null for the calling thread
  * @throws LimitError when the result has more rows than an Arrow table
  */
 export async function segmentsOf(
@@ -46,10 +50,14 @@ export async function segmentsOf(
   pairs: Pick<RowPairs, "left" | "right" | "inOrder">,
   rows: Sides<number>,
   pause: () => Promise<void>,
+  host: HostPool | null = null,
 ): Promise<Segment[]> {
   const { left, right, inOrder } = pairs;
-  const select = (side: "left" | "right", matched: boolean) =>
-    selectRows(pairs[side], inOrder === side, rows[side], matched, pause);
+  const select = (side: "left" | "right", matched: boolean) => {
+    const paired = pairs[side];
+    if (inOrder !== side) return selectRows(paired, rows[side], matched, pause, host);
+    return matched ? rowsFrom(0, paired.length) : rowsFrom(paired.length, rows[side]);
+  };
   if (how === "semi" || how === "anti") return [leftOnly(await select("left", how === "semi"))];
   const segments: Segment[] = [{ rows: left.length, left, right, inOrder }];
   if (how === "left" || how === "full") segments.push(leftOnly(await select("left", false)));
@@ -71,20 +79,30 @@ function leftOnly(left: Uint32Array): Segment {
 /** The rows of a side that are in `paired`, or those that are not, in their order. */
 async function selectRows(
   paired: Uint32Array,
-  inOrder: boolean,
   count: number,
   matched: boolean,
   pause: () => Promise<void>,
+  host: HostPool | null,
 ): Promise<Uint32Array> {
-  if (inOrder) return matched ? rowsFrom(0, paired.length) : rowsFrom(paired.length, count);
-  const bits = new Uint8Array(bitmapBytes(count));
-  for (let from = 0; from < paired.length; from += PAIRS_AT_ONCE) {
-    const to = Math.min(paired.length, from + PAIRS_AT_ONCE);
-    for (let i = from; i < to; i++) setBit(bits, paired[i]);
-    await pause();
+  const memory = new RowMemory(host, paired.length);
+  const mayShare = host !== null && memory.shared && memory.reaches(paired);
+  try {
+    const bits = mayShare ? memory.bytes(bitmapBytes(count)) : new Uint8Array(bitmapBytes(count));
+    if (mayShare) {
+      const helpers = Math.ceil(paired.length / host.rowsPerThread) - 1;
+      await shareColumns(host, { kind: "mark", rows: paired, bits }, helpers, pause);
+    } else {
+      for (let from = 0; from < paired.length; from += PAIRS_AT_ONCE) {
+        const to = Math.min(paired.length, from + PAIRS_AT_ONCE);
+        for (let i = from; i < to; i++) setBit(bits, paired[i]);
+        await pause();
+      }
+    }
+    const found = countSet(bits, count);
+    return rowsWhere(bits, count, matched, matched ? found : count - found);
+  } finally {
+    memory.release();
   }
-  const found = countSet(bits, count);
-  return rowsWhere(bits, count, matched, matched ? found : count - found);
 }
 
 function rowsFrom(first: number, end: number): Uint32Array {

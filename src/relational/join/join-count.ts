@@ -23,7 +23,7 @@ export async function countJoin(prepared: PreparedJoin): Promise<number> {
     const pairs = await call.onEngine((engineCall) => findPairs(prepared, device, encoded, engineCall));
     call.endStage("hash join");
     call.tellPlan();
-    const segments = await segmentsOf(how, pairs, rows, call.pause);
+    const segments = await segmentsOf(how, pairs, rows, call.pause, await device.host());
     return segments.reduce((sum, segment) => sum + segment.rows, 0);
   }
   const operations = await device.engine.rows();

@@ -32,7 +32,7 @@ export async function joinedRows(
   pairs: RowPairs,
 ): Promise<Table> {
   try {
-    const segments = await segmentsOf(how, pairs, rows, call.pause);
+    const segments = await segmentsOf(how, pairs, rows, call.pause, await device.host());
     return await materialiseAnswer(outputs, segments, call, device);
   } finally {
     pairs.release?.();

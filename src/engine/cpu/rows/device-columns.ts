@@ -78,7 +78,7 @@ async function matchesOf(
   { signal }: Pick<JoinCall, "signal">,
 ): Promise<Matches> {
   try {
-    const segments = await segmentsOf(how, pairs, counts, pauses(signal));
+    const segments = await segmentsOf(how, pairs, counts, pauses(signal), engine.host);
     const total = segments.reduce((sum, segment) => sum + segment.rows, 0);
     const column = (side: "left" | "right"): Words => {
       const array = engine.newArray("u32", total, false);
