@@ -152,7 +152,11 @@ export function recordKeys({ records, stride, width, bytes }: SortedKeys): Table
   };
 }
 
-function countRecords({ starts, bits }: SortedKeys, partition: number): number {
+/** How many records a partition has. */
+export function countRecords(
+  { starts, bits }: Pick<SortedKeys, "starts" | "bits">,
+  partition: number,
+): number {
   let count = 0;
   for (let at = partition; at < starts.length; at += (1 << bits) + 1) count += starts[at + 1] - starts[at];
   return count;

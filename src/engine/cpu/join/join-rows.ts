@@ -19,7 +19,6 @@ import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { phaseClock } from "../groups/group-rows.js";
 import { chooseLayout, type Layout } from "../groups/key-layout.js";
-import type { SharedGroups } from "../groups/members.js";
 import { buildTable, type TableData } from "../groups/one-table.js";
 import { partitionBits, sortByPartition } from "../groups/partitions.js";
 import { arrivingColumns, type KeySide, keySide } from "../groups/side-columns.js";
@@ -28,6 +27,7 @@ import { Pace } from "../rows/pace.js";
 import { ALL_BITS, type ArrivingJob, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";
+import { type EqualRows, listEqualRows, roomForLists } from "./equal-rows.js";
 import { type MatchedRows, writePairs } from "./pairs.js";
 
 /** Sorted rows of the probe side at once, in build rows: every partition's table is built again for each. */
@@ -123,8 +123,8 @@ export interface BuiltSide {
   readonly table: TableData;
   readonly layout: Layout;
   readonly repeats: number;
-  /** Its rows by group; null when all keys differ. */
-  readonly groups: SharedGroups | null;
+  /** Its rows by key; null when all keys differ. */
+  readonly equal: EqualRows | null;
 }
 
 /** One join: what its steps share. */
@@ -147,8 +147,10 @@ export class Join {
     const [only, ...others] = probe.columns;
     const coded = others.length === 0 ? codedColumn(only, probe.rows) : null;
     if (coded !== null) return this.#matchCodes(build, probe, coded, built);
+    const follows = this.#work.zeroedWords(built === null ? build.rows : 0);
     const found = {
-      follows: this.#work.zeroedWords(built === null ? build.rows : 0),
+      follows,
+      listEqual: () => listEqualRows(follows, this.#work),
       matches: this.memory.words(probe.rows),
       repeats: 0,
       hits: this.#work.numbers(this.run.slices(probe.rows)),
@@ -158,11 +160,11 @@ export class Join {
       return found;
     }
     if (built !== null) {
-      const { table, layout, repeats, groups } = built;
+      const { table, layout, repeats, equal } = built;
       this.#note({ strategy: "direct", reason: "the build side is an index" });
       await this.#probe(table, keySide(probe, layout, this.#work), layout, found);
       this.phase("probe");
-      return { ...found, repeats, groups };
+      return { ...found, repeats, listEqual: () => equal as EqualRows };
     }
     const layout = chooseLayout(build, probe, this.call.nullsEqual);
     const sides = [keySide(build, layout, this.#work), keySide(probe, layout, this.#work)] as const;
@@ -190,7 +192,7 @@ export class Join {
   ): Promise<MatchedRows> {
     const { codes, validity } = coded;
     const values = withNull(coded);
-    const { matches: matchOf, follows, repeats, groups } = await this.match(build, values, built);
+    const { matches: matchOf, ...found } = await this.match(build, values, built);
     const matches = this.memory.words(probe.rows);
     const hits = this.#work.numbers(this.run.slices(probe.rows));
     const expand = (first: number, rows: number, scratch: Scratch): ArrivingJob => {
@@ -209,7 +211,7 @@ export class Join {
     };
     await this.run.overChunks(probe.rows, expand);
     this.phase("matches by code");
-    return { matches, follows, repeats, groups, hits };
+    return { ...found, matches, hits };
   }
 
   #note(plan: Partial<ChunkPlan>): void {
@@ -256,7 +258,12 @@ export class Join {
       await run.share({ kind: "place", probe, matches, hits }, rows);
       this.phase("match");
     }
-    return { ...found, repeats };
+    const listEqual = async () => {
+      const equal = roomForLists(follows, run.work);
+      await run.share({ kind: "list", build, equal }, buildRows);
+      return equal;
+    };
+    return { ...found, repeats, listEqual };
   }
 
   /** The part of matches and hits that belongs to some rows; `first` is the first of a slice. */
