@@ -4,11 +4,8 @@
  * without a row costs no row numbers.
  */
 
-import { bitmapBytes, countSet, isSet, setBit } from "../bitmaps.js";
+import { countSet, isSet } from "../bitmaps.js";
 import { LimitError } from "../errors.js";
-import type { HostPool } from "../host/pool.js";
-import { RowMemory } from "../host/row-memory.js";
-import { shareColumns } from "../host/share-columns.js";
 import { MAX_PAIRS, type RowPairs } from "./rows.js";
 
 /** All kinds of join. */
@@ -34,28 +31,26 @@ export interface Segment extends Sides<Uint32Array | null> {
   readonly inOrder?: "left" | "right";
 }
 
-/** Pairs to look at before other work gets its turn. */
-const PAIRS_AT_ONCE = 2 ** 22;
+/** Makes a bitmap of `count` rows in which those listed are set (host/mark-rows.ts). */
+export type MarkRows = (rows: Uint32Array, count: number) => Promise<Uint8Array>;
 
 /**
  * The rows of a join. An inner join's are its pairs as they are; other kinds take a pass over the pairs for each side
  * whose unmatched rows count, one bit per row of that side, and 4 bytes per row that is added. Rows of one side ascend.
  * @param rows how many rows each side has
- * @param pause called between pieces of work; may throw to stop
- * @param host whose threads go over the pairs, where they are in memory that all reach; null for the calling thread
+ * @param mark called for a side whose rows without a pair, or with one, are wanted; may throw to stop
  * @throws LimitError when the result has more rows than an Arrow table
  */
 export async function segmentsOf(
   how: JoinKind,
   pairs: Pick<RowPairs, "left" | "right" | "inOrder">,
   rows: Sides<number>,
-  pause: () => Promise<void>,
-  host: HostPool | null = null,
+  mark: MarkRows,
 ): Promise<Segment[]> {
   const { left, right, inOrder } = pairs;
   const select = (side: "left" | "right", matched: boolean) => {
     const paired = pairs[side];
-    if (inOrder !== side) return selectRows(paired, rows[side], matched, pause, host);
+    if (inOrder !== side) return selectRows(paired, rows[side], matched, mark);
     return matched ? rowsFrom(0, paired.length) : rowsFrom(paired.length, rows[side]);
   };
   if (how === "semi" || how === "anti") return [leftOnly(await select("left", how === "semi"))];
@@ -81,28 +76,11 @@ async function selectRows(
   paired: Uint32Array,
   count: number,
   matched: boolean,
-  pause: () => Promise<void>,
-  host: HostPool | null,
+  mark: MarkRows,
 ): Promise<Uint32Array> {
-  const memory = new RowMemory(host, paired.length);
-  const mayShare = host !== null && memory.shared && memory.reaches(paired);
-  try {
-    const bits = mayShare ? memory.bytes(bitmapBytes(count)) : new Uint8Array(bitmapBytes(count));
-    if (mayShare) {
-      const helpers = Math.ceil(paired.length / host.rowsPerThread) - 1;
-      await shareColumns(host, { kind: "mark", rows: paired, bits }, helpers, pause);
-    } else {
-      for (let from = 0; from < paired.length; from += PAIRS_AT_ONCE) {
-        const to = Math.min(paired.length, from + PAIRS_AT_ONCE);
-        for (let i = from; i < to; i++) setBit(bits, paired[i]);
-        await pause();
-      }
-    }
-    const found = countSet(bits, count);
-    return rowsWhere(bits, count, matched, matched ? found : count - found);
-  } finally {
-    memory.release();
-  }
+  const bits = await mark(paired, count);
+  const found = countSet(bits, count);
+  return rowsWhere(bits, count, matched, matched ? found : count - found);
 }
 
 function rowsFrom(first: number, end: number): Uint32Array {

@@ -1,8 +1,8 @@
 /**
- * Which inputs of a job are there. Each piece has a word of its own: the one thread that took the piece waits for it.
+ * Which inputs of a job are there. Each piece, or some neighbouring ones, has a word, for which who took it waits.
  */
 
-/** A word a piece of a job: whether its input is there. */
+/** A word for each: whether its input is there. */
 export type Arrived = Int32Array<SharedArrayBuffer>;
 
 const COMING = 0;
@@ -14,23 +14,19 @@ export function newArrived(pieces: number): Arrived {
   return new Int32Array(new SharedArrayBuffer(4 * pieces));
 }
 
-/** Says that the input of a piece is there. */
-export function tellArrived(arrived: Arrived, piece: number): void {
-  tell(arrived, piece, THERE);
+/** Says that the input of a piece is there, or will not come. */
+export function tellArrived(arrived: Arrived, piece: number, state = THERE): void {
+  Atomics.store(arrived, piece, state);
+  Atomics.notify(arrived, piece);
 }
 
 /** Nobody waits any more. */
 export function stopArrival(arrived: Arrived): void {
-  for (let piece = 0; piece < arrived.length; piece++) tell(arrived, piece, STOPPED);
+  for (const piece of arrived.keys()) tellArrived(arrived, piece, STOPPED);
 }
 
 /** Waits for the input of a piece; false when it will not come. Not for the calling thread, which brings it. */
 export function isThere(arrived: Arrived, piece: number): boolean {
   while (Atomics.load(arrived, piece) === COMING) Atomics.wait(arrived, piece, COMING);
   return Atomics.load(arrived, piece) === THERE;
-}
-
-function tell(arrived: Arrived, piece: number, state: number): void {
-  Atomics.store(arrived, piece, state);
-  Atomics.notify(arrived, piece);
 }

@@ -29,8 +29,7 @@
  * side slot has one writer.
  */
 
-import { bringAll } from "../../../host/arrival.js";
-import { type Arrived, newArrived } from "../../../host/arrived.js";
+import { type Arrived, newArrived, stopArrival, tellArrived } from "../../../host/arrived.js";
 import type { HostPool } from "../../../host/pool.js";
 import { takingTurns } from "../../../host/turns.js";
 import { type ChunkInputs, SharedScratch } from "../memory/shared-scratch.js";
@@ -116,7 +115,7 @@ export class Parallel {
         while (end < pieces && Atomics.load(job.done, end) === 1) end++;
         copyBack(end);
       };
-      const first = bringing(job.arrived, bring, arriving, keys.length);
+      const first = () => bringAll(job.arrived, bring, arriving, keys.length);
       const results = await this.#run(job, keys.length, first, copyDone);
       const taken = Math.min(pieces, piecesTaken(results));
       copyBack(taken);
@@ -175,9 +174,8 @@ export class Parallel {
     const { slices, sliceLength } = partition;
     const arrived = bring && newArrived(slices);
     const job = { kind: "partition", table, keys, where, length: keys.length, partition, arrived } as const;
-    const bringKeys = bringing(arrived, bring, sliceLength, keys.length);
-    const results = await this.#run(job, keys.length, async () => {
-      await bringKeys();
+    const results = await this.#run(job, keys.length, () => {
+      bringAll(arrived, bring, sliceLength, keys.length);
       meanwhile();
     });
     this.#sharing.noteWorkers(results.length > 1);
@@ -188,31 +186,27 @@ export class Parallel {
    * @param first what the calling thread does before it takes part
    * @param between what it does after each of its pieces
    */
-  #run(
-    job: Job,
-    elements: number,
-    first: () => Promise<void> = async () => {},
-    between?: () => void,
-  ): Promise<JobResult[]> {
+  #run(job: Job, elements: number, first: () => void = () => {}, between?: () => void): Promise<JobResult[]> {
     const helpers = Math.ceil(elements / this.#tuning.share) - 1;
     return this.#host.share(TABLE_JOBS, job, helpers, async (next) => {
-      await first();
+      first();
       return runJob(job, next, this.#workspace, between);
     });
   }
 }
 
-/** Brings the elements of all pieces, if they are not there. */
-function bringing(
-  arrived: Arrived | null,
-  bring: ChunkInputs["bring"],
-  length: number,
-  total: number,
-): () => Promise<void> {
-  const bringPiece = (piece: number) => bring?.(piece * length, Math.min(total, (piece + 1) * length));
-  return async () => {
-    if (arrived) await bringAll(arrived, bringPiece, async () => {});
-  };
+/** Brings the elements of all pieces, `length` each, if they are not there. */
+function bringAll(arrived: Arrived | null, bring: ChunkInputs["bring"], length: number, total: number): void {
+  if (arrived === null) return;
+  try {
+    for (let piece = 0; piece < arrived.length; piece++) {
+      bring?.(piece * length, Math.min(total, (piece + 1) * length));
+      tellArrived(arrived, piece);
+    }
+  } catch (error) {
+    stopArrival(arrived);
+    throw error;
+  }
 }
 
 /** Pieces of a job that were taken, where it ended early. */

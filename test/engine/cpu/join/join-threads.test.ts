@@ -13,6 +13,7 @@ import type { RowOperations } from "../../../../src/engine/row-operations.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
 import { gather } from "../../../../src/host/gather.js";
 import { type GatherTask, gatherBuffers } from "../../../../src/host/gather-buffers.js";
+import { rowMarker } from "../../../../src/host/mark-rows.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { runProgram } from "../../../helpers/run-program.js";
 
@@ -276,8 +277,8 @@ it("rows that no pair has are those that one thread finds", async () => {
   const left = shared(300_000, (i) => random(i, random(i, count.left, 3) + 1, 1));
   const right = shared(300_000, (i) => random(i, count.right - 50, 2));
   for (const how of JOIN_KINDS) {
-    const alone = await segmentsOf(how, { left, right }, count, pause);
-    const shares = await segmentsOf(how, { left, right }, count, pause, together.host);
+    const alone = await segmentsOf(how, { left, right }, count, rowMarker(null, pause));
+    const shares = await segmentsOf(how, { left, right }, count, rowMarker(together.host, pause));
     expect(shares).toEqual(alone);
   }
 });
