@@ -28,7 +28,7 @@ const BUNDLES = [
   {
     name: "DynamicMap",
     source: `export { openDevice, DynamicMap } from "./dist/index.js";`,
-    limits: { webgpu: 32.5, cpu: 25.5 },
+    limits: { webgpu: 32.6, cpu: 25.6 },
   },
   {
     name: "StaticMultimap",

@@ -10,6 +10,7 @@ import type { Device } from "../../device.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";
+import { rowMarker } from "../../host/mark-rows.js";
 import type { EncodedKeys } from "../keys/encode-keys.js";
 import { sliceKeys } from "../keys/slice-keys.js";
 import { PARTS, restOf } from "./join-parts.js";
@@ -129,8 +130,9 @@ class Parts {
       try {
         this.#mark(pairs, from);
         const { how } = this.part;
+        const mark = rowMarker(await device.host(), call.pause);
         if (how === null) return [];
-        const segments = await segmentsOf(how, pairs, { left: count, right: rows.right }, call.pause);
+        const segments = await segmentsOf(how, pairs, { left: count, right: rows.right }, mark);
         return segments.filter((segment) => segment.rows > 0).map((segment) => ownSegment(segment, from));
       } finally {
         pairs.release?.();

@@ -16,6 +16,7 @@ import {
 } from "../groups/aggregate-jobs.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
 import { openSort, type SortJob } from "../groups/sort.js";
+import { type ListJob, openList } from "../join/equal-rows.js";
 import { type MatchJob, openMatch, openPlace, type PlaceJob } from "../join/match.js";
 import { type CountJob, openCount, openPairs, type PairsJob } from "../join/pairs.js";
 import { type ExpandJob, openExpand, openProbe, type ProbeJob } from "../join/probe.js";
@@ -39,6 +40,7 @@ export type RowJob =
   | RenumberJob
   | MatchJob
   | PlaceJob
+  | ListJob
   | ProbeJob
   | ExpandJob
   | CountJob
@@ -67,6 +69,8 @@ export function openRowJob(job: RowJob): Work {
       return openMatch(job);
     case "place":
       return openPlace(job);
+    case "list":
+      return openList(job);
     case "probe":
       return openProbe(job);
     case "expand":
