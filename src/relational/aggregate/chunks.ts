@@ -11,7 +11,7 @@ import { LimitError, ValidationError } from "../../errors.js";
 import type { Aggregate, AggregateName } from "../aggregates.js";
 import { isKeyType } from "../keys/key-types.js";
 import { unitOf } from "./numbers.js";
-import { quantileOf, type SortedGroups } from "./quantiles.js";
+import { type PlacedValues, quantileOf } from "./quantiles.js";
 import type { StateName, States } from "./states.js";
 import { meansOf, type Sums } from "./sums.js";
 
@@ -57,8 +57,8 @@ export interface AggregatedColumn {
   readonly groups: number;
   /** States of the kinds that its aggregates need. */
   readonly states: States;
-  /** The values of each group in order. */
-  readonly sorted: () => SortedGroups;
+  /** The values of each group side by side. */
+  readonly placed: () => PlacedValues;
 }
 
 /** The answer's values, one a group. @throws LimitError when a sum of decimals has more digits than a decimal */
@@ -86,7 +86,7 @@ export function aggregateChunk(aggregate: Aggregate, column: AggregatedColumn): 
       return varianceChunk(aggregate, column);
     case "median":
     case "quantile":
-      return quantileChunk(aggregate.name === "median" ? 0.5 : (aggregate.at ?? []), column.sorted(), groups);
+      return quantileChunk(aggregate.name === "median" ? 0.5 : (aggregate.at ?? []), column.placed(), groups);
     case "min":
       return states.least.contiguous();
     case "max":
@@ -186,8 +186,8 @@ function varianceChunk({ name, population = false }: Aggregate, { field, states 
 }
 
 /** One number a group, or as many as `at` has as a list; null where a group has no values. */
-function quantileChunk(at: number | readonly number[], sorted: SortedGroups, groups: number): Chunk {
-  const { starts } = sorted;
+function quantileChunk(at: number | readonly number[], placed: PlacedValues, groups: number): Chunk {
+  const { starts } = placed;
   const hasValues = (group: number) => starts[group + 1] > starts[group];
   const validity = validWhere(groups, hasValues);
   const parts = typeof at === "number" ? [at] : at;
@@ -195,7 +195,7 @@ function quantileChunk(at: number | readonly number[], sorted: SortedGroups, gro
   for (let group = 0; group < groups; group++) {
     if (!hasValues(group)) continue;
     for (const [i, part] of parts.entries())
-      numbers[group * parts.length + i] = quantileOf(sorted, group, part);
+      numbers[group * parts.length + i] = quantileOf(placed, group, part);
   }
   if (typeof at === "number") return floatChunk(numbers, validity);
   const offsets = Uint32Array.from({ length: groups + 1 }, (_, group) => group * parts.length);

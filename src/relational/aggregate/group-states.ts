@@ -19,7 +19,7 @@ import { encodeOwnKeys } from "../keys/encode-keys.js";
 import { aggregateChunk, checkAggregated, countChunk } from "./chunks.js";
 import { GroupedValues } from "./grouped-values.js";
 import { numbersOf } from "./numbers.js";
-import { sortGroups } from "./quantiles.js";
+import { placeValues } from "./quantiles.js";
 import {
   asLanes,
   extremesFrom,
@@ -172,19 +172,19 @@ export class GroupStates {
 
   /** The columns of the answer: keys as rows `keyRows` of the left, aggregates as they are, of the right. */
   outputs(aggregates: readonly NamedAggregate[]): OutputColumn[] {
-    const sorted = new Map<string, ReturnType<typeof sortGroups>>();
+    const known = new Map<string, ReturnType<typeof placeValues>>();
     const made = aggregates.map(({ name, aggregate }) => {
       const column = aggregate.column === undefined ? undefined : this.columns.get(aggregate.column);
       if (column === undefined) return namedOutput(name, countChunk(this.rowCounts));
       const key = column.field.name;
-      const sort = () => {
-        const values = sorted.get(key) ?? sortedValues(column.states as States, this.groups);
-        sorted.set(key, values);
+      const placed = () => {
+        const values = known.get(key) ?? placedValues(column.states as States, this.groups);
+        known.set(key, values);
         return values;
       };
       const { groups } = this;
       const states = column.states as States;
-      return namedOutput(name, aggregateChunk(aggregate, { ...column, states, groups, sorted: sort }));
+      return namedOutput(name, aggregateChunk(aggregate, { ...column, states, groups, placed }));
     });
     return [...this.keys.map((column) => plainColumn("left", column)), ...made];
   }
@@ -306,9 +306,9 @@ function ownState<K extends StateName>(into: ColumnStates, name: K, state: State
   into[name] = (STATE_KINDS[name].own?.(state) ?? state) as ColumnStates[K];
 }
 
-function sortedValues({ values: { column, rowGroups } }: States, groups: number) {
+function placedValues({ values: { column, rowGroups } }: States, groups: number) {
   const values = new GroupedValues(column, rowGroups, groups);
-  return sortGroups(numbersOf(values), values.groupOf, groups);
+  return placeValues(numbersOf(values), values.groupOf, groups);
 }
 
 function namedOutput(name: string, chunk: Parameters<typeof sourceColumn>[1]): OutputColumn {

@@ -3,7 +3,7 @@ import * as flechette from "@uwdata/flechette";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openDevice } from "../../../src/index.js";
-import { quantileOf, sortGroups } from "../../../src/relational/aggregate/quantiles.js";
+import { placeValues, quantileOf } from "../../../src/relational/aggregate/quantiles.js";
 import { count, GroupBy, groupBy, median, quantile, std, variance } from "../../../src/relational/index.js";
 import { useDevice } from "../../conformance/helpers/device.js";
 import { rounds } from "../../helpers/rounds.js";
@@ -170,7 +170,7 @@ it("decimals are rounded once on their way to float64", async () => {
 });
 
 it("quantiles do not depend on how many rows of other groups come first", async () => {
-  const { values, starts } = sortGroups([5, 1, 9, 2, 7], Uint32Array.of(1, 0, 1, 0, 1), 2);
+  const { values, starts } = placeValues([5, 1, 9, 2, 7], Uint32Array.of(1, 0, 1, 0, 1), 2);
   // the same values behind 2^44 others, of which none is looked at
   for (const before of [0, 2 ** 20, 2 ** 44]) {
     const moved = Object.assign([], Object.fromEntries(Array.from(values, (v, i) => [before + i, v])));
@@ -193,4 +193,37 @@ it("a list of quantiles on a device is refused, with what to ask for", async () 
   const options = { by: ["k"], aggregate: { q: quantile("x", [0.5, 0.9]) }, output: "device" } as const;
   const asked = groupBy({ k: [1, 2], x: [3, 4] }, { ...options, device: device() });
   await expect(asked).rejects.toThrow(/"q" is of type list.*Ask for quantiles one by one/);
+});
+
+it("quantiles are those of sorted values, whatever these are", () => {
+  const next = (() => {
+    let state = 5;
+    return () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return state / 2 ** 32;
+    };
+  })();
+  const kinds: ((i: number) => number)[] = [
+    () => next(),
+    () => Math.floor(next() * 4),
+    (i) => i,
+    (i) => -i,
+    (i) => (i % 2 === 0 ? i : -i),
+    () => 7,
+    () => [Number.NaN, -0, 0, 1 / 0, -1 / 0][Math.floor(next() * 5)],
+  ];
+  for (const kind of kinds) {
+    for (const length of [1, 2, 3, 30, 31, 1000, 5000]) {
+      const values = Float64Array.from({ length }, (_, i) => kind(i) + 0);
+      const sorted = values.slice().sort();
+      const placed = placeValues(values, new Uint32Array(length), 1);
+      for (const part of [0.5, 0, 1, 0.25, 0.99, 0.123, 0.5]) {
+        const at = part * (length - 1);
+        const [below, above] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+        const rest = at - Math.floor(at);
+        const expected = rest === 0 || below === above ? below : below * (1 - rest) + above * rest;
+        expect(quantileOf(placed, 0, part)).toBe(expected);
+      }
+    }
+  }
 });
