@@ -203,21 +203,23 @@ export class LaneSums {
     rows: number | Uint32Array,
     to: Target,
   ): void {
-    let [values, from] = [data, first];
-    if (!(values instanceof Float64Array)) {
+    let values = data instanceof Float64Array ? data : this.#numbers;
+    let from = first;
+    if (!(data instanceof Float64Array)) {
       values = this.#numbers;
       from = 0;
       values.set(data.subarray(first, first + to.count));
     }
+    const better = this.#words;
+    const found = sign < 0 ? findLess(to, values, from, better) : findGreater(to, values, from, better);
     const { ids, offset, stride, sums } = to;
-    for (let i = 0; i < to.count; i++) {
+    for (let k = 0; k < found; k++) {
+      const i = better[k];
       const at = ids[i] * stride + offset;
-      const [value, best] = [values[from + i], sums[at]];
-      const isWorse = sign < 0 ? value >= best : value <= best;
-      if (isWorse && sums[at + 1] !== 0) continue;
       if (validity !== null && !isSet(validity, first + i)) continue;
-      if (sums[at + 1] !== 0 && !isBetter(value, best, sign)) continue;
-      sums[at] = value;
+      // better than what was there before the block, or not compared yet
+      if (sums[at + 1] !== 0 && !isBetter(values[from + i], sums[at], sign)) continue;
+      sums[at] = values[from + i];
       sums[at + 1] = (typeof rows === "number" ? rows + i : rows[i]) + 1;
     }
   }
@@ -312,6 +314,38 @@ export class LaneSums {
       to[place + 1] = row;
     }
   }
+}
+
+/** Lists the rows whose numbers may be less than their groups': neither greater nor equal to it. */
+function findLess(
+  { sums, ids, stride, offset, count }: Target,
+  values: Float64Array,
+  from: number,
+  out: Uint32Array,
+) {
+  let found = 0;
+  for (let i = 0; i < count; i++) {
+    const at = ids[i] * stride + offset;
+    out[found] = i;
+    if (!(values[from + i] >= sums[at]) || sums[at + 1] === 0) found++;
+  }
+  return found;
+}
+
+/** The same of greater ones. */
+function findGreater(
+  { sums, ids, stride, offset, count }: Target,
+  values: Float64Array,
+  from: number,
+  out: Uint32Array,
+) {
+  let found = 0;
+  for (let i = 0; i < count; i++) {
+    const at = ids[i] * stride + offset;
+    out[found] = i;
+    if (!(values[from + i] <= sums[at]) || sums[at + 1] === 0) found++;
+  }
+  return found;
 }
 
 /** Whether a number is better than the best one; NaN is above all. */

@@ -157,7 +157,9 @@ export function comparedColumn(
   if (!(key instanceof CodedBytes) || key.strings.starts.length > key.codes.length / CODES_A_STRING)
     return null;
   const ranks = ranksOf(key.strings);
-  return { kind: "extremes", data: Uint32Array.from(key.codes, (code) => ranks[code]), sign, validity };
+  const data = new Uint32Array(key.codes.length);
+  for (let row = 0; row < data.length; row++) data[row] = ranks[key.codes[row]];
+  return { kind: "extremes", data, sign, validity };
 }
 
 /** Dictionaries of fewer strings than one for so many rows are sorted. */
