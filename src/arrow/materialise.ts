@@ -3,13 +3,13 @@
  * most 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the
  * input's memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
-import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
+import { Column, dictionary, Endianness, type Field, int32, Table, Version } from "@uwdata/flechette";
 import type { Segment } from "../engine/join-kinds.js";
 import { LimitError } from "../errors.js";
 import { gather } from "../host/gather.js";
 import type { GatherTask } from "../host/gather-buffers.js";
 import type { HostPool } from "../host/pool.js";
-import { validityOf } from "./bitmaps.js";
+import { lookUpValidity, validityOf } from "./bitmaps.js";
 import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
@@ -25,6 +25,8 @@ export interface ColumnPart {
   chunk(): Chunk;
   /** Whether they are a dictionary's, and row r has code r (coded-columns.ts). */
   readonly isNumbered?: boolean;
+  /** Whether a batch in which rows repeat has a dictionary of these rows. */
+  readonly isRepeated?: boolean;
   /** Brings gathered values to the type of the output column, where that is another one. */
   readonly cast?: (gathered: Chunk) => Chunk;
 }
@@ -35,6 +37,23 @@ export interface OutputColumn {
   readonly field: Field;
   readonly left?: ColumnPart;
   readonly right?: ColumnPart;
+}
+
+/** Whether a column may come out as a dictionary in one batch and as values in another. */
+export function isRepeated({ left, right }: OutputColumn): boolean {
+  return (left ?? right)?.isRepeated === true;
+}
+
+/**
+ * Whether a column whose values are made late comes out as it went in: all rows of its side come through once and in
+ * order.
+ */
+export function comesAsItIs(
+  { source, cast }: ColumnPart,
+  { rows, inOrder }: Segment,
+  side: "left" | "right",
+): boolean {
+  return cast === undefined && inOrder === side && source?.late?.length === rows;
 }
 
 /** A column of one side as it is. */
@@ -66,7 +85,9 @@ export async function materialise(
 ): Promise<Table> {
   const placed = segments.map(placeSegment);
   const plans = outputs.map((output) =>
-    placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
+    lateColumn(output, segments) === null
+      ? placed.flatMap((segment) => planBatches(output, segment, maxBatchRows))
+      : [],
   );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
   const made = await gather(host, tasks, pause).catch((error: unknown) => {
@@ -75,7 +96,12 @@ export async function materialise(
   const maker = new BatchMaker();
   const columns: Column<unknown>[] = [];
   let next = 0;
-  for (const batches of plans) {
+  for (const [i, batches] of plans.entries()) {
+    const late = lateColumn(outputs[i], segments);
+    if (late !== null) {
+      columns.push(late);
+      continue;
+    }
     const done = [];
     for (const { tasks, finish } of batches) {
       done.push(maker.batch(finish(made.slice(next, next + tasks.length))));
@@ -85,6 +111,15 @@ export async function materialise(
     columns.push(new Column(done, done[0].type));
   }
   return tableOf(outputs, columns);
+}
+
+/** The column of the input that an output column is. */
+function lateColumn(output: OutputColumn, segments: readonly Segment[]): Column<unknown> | null {
+  const [segment] = segments;
+  const side = output.left && segment.left ? "left" : "right";
+  const part = output[side];
+  if (segments.length > 1 || !part || !comesAsItIs(part, segment, side)) return null;
+  return part.source?.late ?? null;
 }
 
 /** A column of at least one chunk. */
@@ -104,19 +139,73 @@ type PlacedSegment = Segment & {
   readonly identity: { readonly left: boolean; readonly right: boolean };
   /** Row numbers of a side, of a batch: in memory of their own, which the batch's columns share. */
   readonly numbers: (side: "left" | "right", from: number, to: number) => Uint8Array;
+  /** The different rows of a side in a batch, shared in the same way; null where most come once. */
+  readonly repeats: (side: "left" | "right", from: number, to: number) => Repeats | null;
 };
+
+/** Rows, once each, and which of them stands at each place of a batch. */
+interface Repeats {
+  readonly rows: Uint32Array;
+  readonly codes: Uint32Array;
+}
 
 function placeSegment(segment: Segment): PlacedSegment {
   const isIdentity = (side: "left" | "right") => segment.inOrder === side || countsUp(segment[side]);
-  const made = new Map<string, Uint8Array>();
-  const numbers: PlacedSegment["numbers"] = (side, from, to) => {
+  const rows = (side: "left" | "right", from: number, to: number) =>
+    (segment[side] as Uint32Array).subarray(from, to);
+  const numbers = kept((side, from, to) => asBytes(new Uint32Array(rows(side, from, to))));
+  const repeats = kept((side, from, to) => repeatsIn(rows(side, from, to)));
+  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") }, numbers, repeats };
+}
+
+type OfBatch<T> = (side: "left" | "right", from: number, to: number) => T;
+
+/** What is made of a batch's rows, made once. */
+function kept<T>(make: OfBatch<T>): OfBatch<T> {
+  const made = new Map<string, T>();
+  return (side, from, to) => {
     const key = `${side} ${from}`;
-    const known =
-      made.get(key) ?? asBytes(new Uint32Array((segment[side] as Uint32Array).subarray(from, to)));
+    const known = made.has(key) ? (made.get(key) as T) : make(side, from, to);
     made.set(key, known);
     return known;
   };
-  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") }, numbers };
+}
+
+/** 2^32 over the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4). */
+const FIBONACCI = 0x9e3779b1;
+/** Rows that come twice each in the mean are worth a dictionary. */
+const WORTH = 2;
+
+/** Places that are looked at for a row in the mean, at most: where row numbers crowd, they are taken for different. */
+const MOST_STEPS = 8;
+
+/** The different rows among some, in the order in which they come first; null where they are too many. */
+function repeatsIn(rows: Uint32Array): Repeats | null {
+  const most = Math.floor(rows.length / WORTH);
+  const codes = new Uint32Array(rows.length);
+  const different = new Uint32Array(most);
+  const mask = (1 << (33 - Math.clz32(most + 1))) - 1;
+  const slots = new Int32Array(mask + 1); // number + 1
+  let [count, steps] = [0, 0];
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    if (i > 0 && row === rows[i - 1]) {
+      codes[i] = codes[i - 1];
+      continue;
+    }
+    let slot = (Math.imul(row, FIBONACCI) >>> 8) & mask;
+    while (slots[slot] !== 0 && different[slots[slot] - 1] !== row) {
+      if (++steps > MOST_STEPS * rows.length) return null;
+      slot = (slot + 1) & mask;
+    }
+    if (slots[slot] === 0) {
+      if (count === most) return null;
+      different[count] = row;
+      slots[slot] = ++count;
+    }
+    codes[i] = slots[slot] - 1;
+  }
+  return { rows: different.subarray(0, count), codes };
 }
 
 /** Whether row numbers are 0, 1, 2, … */
@@ -147,12 +236,15 @@ function batchPlanner(
   if (!part || !rows) return nullPlanner(output, Math.min(segment.rows, maxBatchRows));
   const chunk = part.chunk();
   const whole = segment.identity[side] && chunk.length === segment.rows;
+  const planRows = (from: number, to: number): GatherPlan => {
+    if (whole) return { tasks: [], finish: () => sliceChunk(chunk, from, to) };
+    const some = rows.subarray(from, to);
+    if (part.isNumbered) return planNumbered(chunk, some, () => segment.numbers(side, from, to));
+    const repeats = part.isRepeated ? segment.repeats(side, from, to) : null;
+    return repeats ? planRepeats(chunk, repeats) : planGather(chunk, some);
+  };
   return (from, to) => {
-    const plan = whole
-      ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
-      : part.isNumbered
-        ? planNumbered(chunk, rows.subarray(from, to), () => segment.numbers(side, from, to))
-        : planGather(chunk, rows.subarray(from, to));
+    const plan = planRows(from, to);
     const { cast } = part;
     return cast ? { ...plan, finish: (made) => cast(plan.finish(made)) } : plan;
   };
@@ -170,6 +262,29 @@ function planNumbered(chunk: Chunk, rows: Uint32Array, numbers: () => Uint8Array
     codes: numbers(),
   });
   return { tasks, finish };
+}
+
+/** The different rows of a chunk as the dictionary of all. */
+function planRepeats(chunk: Chunk, { rows, codes }: Repeats): GatherPlan {
+  const { tasks, finish } = planGather(chunk, rows);
+  return {
+    tasks,
+    finish: (made) => {
+      const values = finish(made);
+      const { type, length, validity } = values;
+      const bits = lookUpValidity(codes, null, validity?.bits ?? null);
+      return {
+        layout: "dictionary",
+        type: dictionary(type, int32()),
+        length: codes.length,
+        validity: bits && validityOf(bits, codes.length),
+        batchClass: null,
+        width: 4,
+        codes: asBytes(codes),
+        dictionary: { type, length, chunks: [values], source: null },
+      };
+    },
+  };
 }
 
 /** Plans batches of nulls, of at most `most` rows, over the same memory. */

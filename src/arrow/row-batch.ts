@@ -9,6 +9,7 @@ import {
   type DataType,
   Endianness,
   Table,
+  Type,
   tableFromIPC,
   tableToIPC,
   Version,
@@ -21,7 +22,7 @@ import { lookUpValidity, validityOf } from "./bitmaps.js";
 import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "./chunk.js";
 import { columnCalled, readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import { compactChunk } from "./compact-chunk.js";
-import { contiguous } from "./contiguous.js";
+import { contiguous, emptyChunk } from "./contiguous.js";
 import { gather } from "./gather.js";
 import { heldBytes } from "./held-bytes.js";
 import { nullsLike } from "./null-chunk.js";
@@ -50,7 +51,10 @@ export function openRows(table: SourceTable, from: number, to: number): SourceTa
   };
 }
 
-function plainRows({ field, column }: SourceColumn, from: number, to: number): SourceColumn {
+function plainRows(source: SourceColumn, from: number, to: number): SourceColumn {
+  const { field } = source;
+  if (from === to && source.isLate) return sourceColumn(field, emptyChunk(field.type));
+  const { column } = source;
   // dictionaries in lists are expanded for the elements of these rows alone
   const rows = compactChunk(contiguous(sliceColumn(column, from, to)));
   return sourceColumn(field, compactChunk(plainChunk(rows)));
@@ -333,6 +337,20 @@ function readLike(chunk: Chunk, like: Chunk): Chunk {
   if ("children" in same && "children" in like)
     return { ...same, children: same.children.map((child, k) => readLike(child, like.children[k])) } as Chunk;
   return same;
+}
+
+/**
+ * Looks at a batch that stays as it is, dictionaries and columns that are made late included. @throws ValidationError
+ * where its columns are not those of the batches before
+ */
+export function checkBatch(shape: BatchShape, source: SourceTable): void {
+  checkShape(shape, source);
+  for (const [place, index] of shape.needed.entries()) {
+    const { field } = source.column(index);
+    const { type } = field;
+    const plain = type.typeId === Type.Dictionary ? { ...field, type: type.dictionary } : field;
+    checkSameType(plain, shape.like[place].field.type, shape.side);
+  }
 }
 
 function checkShape({ names, side }: BatchShape, source: SourceTable): void {

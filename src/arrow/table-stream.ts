@@ -4,13 +4,19 @@
  */
 import { BatchReader } from "./batch-reader.js";
 import { readTable, type SourceTable } from "./columns.js";
-import { type BatchShape, Gathered, openRows, RowBatch, shapeOf } from "./row-batch.js";
+import { type BatchShape, checkBatch, Gathered, openRows, RowBatch, shapeOf } from "./row-batch.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
 const FIRST_ROWS = 1024;
+/** A batch of so many rows is worth work of its own: reading, joining and writing it take far more than its objects. */
+const LARGE_ROWS = 1 << 15;
+/** Small batches are put together up to this size. */
+const GATHERED = 1 << 22; // bytes
 
 export class TableStream {
+  /** Whether the input is one table. */
+  readonly isTable: boolean;
   readonly #batches: BatchReader;
   /** The first batch, until it is read. */
   #first: SourceTable | undefined;
@@ -24,7 +30,9 @@ export class TableStream {
     readonly side: string,
     signal: AbortSignal | undefined,
   ) {
-    this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Batches), signal);
+    const batches = batchesOf(input);
+    this.isTable = batches === null;
+    this.#batches = new BatchReader(batches ?? ([input] as Batches), signal);
   }
 
   /** No rows of the first batch, which says what the columns are: there are none where no batch comes. */
@@ -49,6 +57,39 @@ export class TableStream {
     }
     const rest = gathered.rest();
     if (rest) yield rest;
+  }
+
+  /**
+   * The rows batch by batch, as they come; only small batches are put together. After `need`; once.
+   * @param asTheyAre whether batches keep their dictionaries, and columns that are made late
+   */
+  async *batches(asTheyAre: boolean): AsyncGenerator<SourceTable> {
+    const shape = this.#shape as BatchShape;
+    const gathered = new Gathered(shape, GATHERED);
+    for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
+      if (table.rows === 0) continue;
+      checkBatch(shape, table);
+      if (asTheyAre && table.rows >= LARGE_ROWS) {
+        const rest = gathered.rest();
+        if (rest) yield rest;
+        yield table;
+        continue;
+      }
+      const enough = gathered.add(RowBatch.of(shape, openRows(table, 0, table.rows)));
+      if (enough) yield enough;
+    }
+    const rest = gathered.rest();
+    if (rest) yield rest;
+  }
+
+  /** All rows, as they are where the input is one table. After `need`; once. */
+  async whole(): Promise<SourceTable> {
+    const shape = this.#shape as BatchShape;
+    const table = this.isTable ? await this.#next() : undefined;
+    if (table !== undefined) return table;
+    const pieces: RowBatch[] = [];
+    for await (const piece of this.pieces(Number.POSITIVE_INFINITY)) pieces.push(piece);
+    return RowBatch.concat(shape, pieces);
   }
 
   /** Stops reading. */

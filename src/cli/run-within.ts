@@ -8,7 +8,7 @@ import { firstRows } from "../arrow/first-rows.js";
 import { stackTables } from "../arrow/stack-tables.js";
 import type { Device } from "../device.js";
 import { readBatches } from "../io/index.js";
-import { jsonLine, visible } from "../io/visible.js";
+import { jsonLine } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
 import { FIRST_ROWS, printTable } from "./preview.js";
 import {
@@ -17,9 +17,9 @@ import {
   type OperatorCall,
   type Reading,
   shortName,
-  sizeOf,
   type TableCommand,
   type TableCommandOptions,
+  tellWritten,
   worked,
   writeResult,
 } from "./table-command.js";
@@ -235,10 +235,8 @@ function tell(
     );
     return;
   }
-  if (out !== undefined) {
-    const told = out.path === STANDARD ? host.stderr : host.stdout;
-    told.write(`wrote ${sizeOf({ numRows: rows, numCols: columns.length })} to ${visible(out.name)}\n`);
-  } else if (head !== undefined) printTable(head, host, rows);
+  if (out !== undefined) tellWritten({ numRows: rows, numCols: columns.length }, out, host);
+  else if (head !== undefined) printTable(head, host, rows);
   host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}${memoryText(memory)}`);
   if (!explain) return;
   for (const [stage, spent] of stages) host.stderr.write(`  of which ${stage}: ${spent.toFixed(3)} s\n`);

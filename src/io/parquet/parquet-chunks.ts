@@ -13,6 +13,7 @@ import type { WrittenLevels } from "./parquet-shred.js";
 import { type Values, valuesFor } from "./parquet-values.js";
 import type { WrittenLeaf } from "./parquet-written.js";
 import { Snappy } from "./snappy.js";
+import type { StoredChunk } from "./stored-column.js";
 
 /** Values of a page that has no codes, at least. */
 const PAGE = 1 << 20; // bytes
@@ -55,13 +56,29 @@ export class ChunkWriter {
 
   /** Writes rows. What is told of them has places from where the writer began. */
   write({ rows: column, levels }: LeafRows, rows: number): ColumnChunk {
+    if (column.form === "copied") return this.#copy(column.chunk);
     const encoded = this.#encoded(column);
     const source =
       levels === null ? new FlatLevels(encoded.bits, rows) : new EntryLevels(levels, this.leaf, rows);
     return this.#writeChunk(encoded, source);
   }
 
-  #encoded(column: ColumnRows): Encoded {
+  #copy({ bytes, about }: StoredChunk): ColumnChunk {
+    const start = BigInt(this.out.offset);
+    this.out.appendBytes(bytes);
+    const { data_page_offset: data, dictionary_page_offset: dictionary } = about;
+    return {
+      file_offset: start,
+      meta_data: {
+        ...about,
+        path_in_schema: [...this.leaf.path],
+        data_page_offset: data + start,
+        dictionary_page_offset: dictionary === undefined ? undefined : dictionary + start,
+      },
+    };
+  }
+
+  #encoded(column: Exclude<ColumnRows, { form: "copied" }>): Encoded {
     if (column.form === "stored") {
       const { bits, values, places, count } = column;
       return {

@@ -6,6 +6,7 @@ import { bitmapBytes } from "../../bitmaps.js";
 import type { ColumnRows, LeafRows } from "./parquet-rows.js";
 import type { WrittenLevels } from "./parquet-shred.js";
 import { type PackedValues, valuesFor } from "./parquet-values.js";
+import type { StoredChunk } from "./stored-column.js";
 
 /** Rows of a leaf as plain data. */
 export interface PackedLeaf {
@@ -32,6 +33,7 @@ export function unpackedLeaf({ rows, levels }: PackedLeaf, element: SchemaElemen
 /** Rows as plain data, in memory of their own. */
 type PackedRows =
   | { readonly form: "chunk"; readonly chunk: Chunk }
+  | { readonly form: "copied"; readonly chunk: StoredChunk }
   | {
       readonly form: "stored";
       readonly bits: Uint8Array | null;
@@ -47,6 +49,8 @@ type PackedRows =
  * @param views told what holds them, to be handed over
  */
 function packedRows(column: ColumnRows, isFresh: boolean, views: ArrayBufferView[]): PackedRows {
+  // copied by the message: somebody may still decode them
+  if (column.form === "copied") return column;
   if (column.form === "chunk") return { form: "chunk", chunk: packedChunk(column.chunk, isFresh, views) };
   const { bits, values, places, count, coded } = column;
   const isCoded = coded !== null && coded !== "later";
@@ -101,7 +105,7 @@ function packedChunk(chunk: Chunk, isFresh: boolean, views: ArrayBufferView[]): 
 
 /** Rows that another thread packed. */
 function unpackedRows(packed: PackedRows, element: SchemaElement): ColumnRows {
-  if (packed.form === "chunk") return packed;
+  if (packed.form !== "stored") return packed;
   const { bits, codes, isNumbered } = packed;
   const values = valuesFor(element);
   values.load(packed.values);

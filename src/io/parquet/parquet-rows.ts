@@ -13,6 +13,7 @@ import { type Coded, Numbering } from "./parquet-codes.js";
 import type { WrittenLevels } from "./parquet-shred.js";
 import { conversionOf, isConverted } from "./parquet-types.js";
 import { type Values, valuesFor } from "./parquet-values.js";
+import type { StoredChunk } from "./stored-column.js";
 
 /** Rows of a leaf, and of what is in lists and structs its levels. */
 export interface LeafRows {
@@ -23,7 +24,10 @@ export interface LeafRows {
 /** Rows of a column. */
 export type ColumnRows =
   /** As Arrow has them: of a frequent type. */
-  { readonly form: "chunk"; readonly chunk: Chunk } | StoredRows;
+  | { readonly form: "chunk"; readonly chunk: Chunk }
+  | StoredRows
+  /** As another file has them. */
+  | { readonly form: "copied"; readonly chunk: StoredChunk };
 
 /** Rows as Parquet has them. */
 export interface StoredRows {

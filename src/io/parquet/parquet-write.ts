@@ -23,6 +23,7 @@ import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-gro
 import { packedLeaf } from "./parquet-packed-rows.js";
 import { type LeafRows, RowSource } from "./parquet-rows.js";
 import { shredded } from "./parquet-shred.js";
+import { StoredColumn } from "./stored-column.js";
 import { type WrittenColumn, type WrittenLeaf, writtenColumn } from "./parquet-written.js";
 
 /** Rows of a row group, as DuckDB writes them. */
@@ -118,26 +119,29 @@ class FileWriter {
 
   #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
     const rows = end - start;
-    const leaves = (source: ColumnWriter, i: number, parts: readonly Chunk[]) => {
+    const isWhole = rows === table.numRows;
+    /** @param pack what is done with each leaf */
+    const leaves = <T>(source: ColumnWriter, i: number, pack: (leaf: LeafRows, isFresh: boolean) => T): T[] => {
+      const column = () => table.children[i] as Column<unknown>;
+      const copied = isWhole ? source.copied(column()) : null;
+      if (copied !== null) return [pack(copied, false)];
+      const parts = partsOf(sources[i], start, end);
       const { type } = sources[i].column;
       const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
-      return source.leaves(chunk, () => table.children[i] as Column<unknown>, start);
+      // several were put together in memory of their own, and so were leaves that were taken out of lists and structs
+      const isFresh = parts.length > 1 || source.isNested;
+      return source.leaves(chunk, column, start).map((leaf) => pack(leaf, isFresh));
     };
     return {
-      here: () =>
-        this.#encoder.encode(
-          this.#columns.flatMap((source, i) => leaves(source, i, partsOf(sources[i], start, end))),
-          rows,
-        ),
+      here: () => {
+        const columns = this.#columns.flatMap((source, i) => leaves(source, i, (leaf) => leaf));
+        return this.#encoder.encode(columns, rows);
+      },
       pack: () => {
         const views: ArrayBufferView[] = [];
-        const columns = this.#columns.flatMap((source, i) => {
-          const parts = partsOf(sources[i], start, end);
-          // several were put together in memory of their own, and so were leaves that were taken out of lists and
-          // structs
-          const isFresh = parts.length > 1 || source.isNested;
-          return leaves(source, i, parts).map((leaf) => packedLeaf(leaf, isFresh, views));
-        });
+        const columns = this.#columns.flatMap((source, i) =>
+          leaves(source, i, (leaf, isFresh) => packedLeaf(leaf, isFresh, views)),
+        );
         return { input: { leaves: this.#leaves, columns, rows }, transfer: buffersOf(views) };
       },
     };
@@ -212,6 +216,14 @@ class ColumnWriter {
     this.#sources = this.written.leaves.map(({ element }) => new RowSource(element));
   }
 
+  /** The rows of a column that has them as a file stores them, where that is how they are to be stored here. */
+  copied(column: Column<unknown>): LeafRows | null {
+    const [leaf, ...more] = this.written.leaves;
+    if (!(column instanceof StoredColumn) || more.length > 0) return null;
+    const chunk = column.chunkFor(leaf);
+    return chunk && { rows: { form: "copied", chunk }, levels: null };
+  }
+
   /** The rows of a chunk, one a leaf. @param column in flechette's form: the chunk has its rows from `start` on */
   leaves(chunk: Chunk, column: () => Column<unknown>, start: number): LeafRows[] {
     const sources = this.#sources;
@@ -239,6 +251,8 @@ function partsOf({ column }: SourceColumn, start: number, end: number): Chunk[] 
 function groupEnd(columns: readonly SourceColumn[], start: number, end: number): number {
   let last = end;
   for (const source of columns) {
+    // in the other file it was a row group
+    if (source.late !== null) continue;
     if (!VARYING.has(source.column.chunks[0]?.layout)) continue;
     const bytes = () => partsOf(source, start, last).reduce((sum, part) => sum + byteLength(part), 0);
     while (last > start + 8 && bytes() > GROUP_BYTES) last = start + Math.ceil((last - start) / 2);

@@ -42,6 +42,22 @@ export function codedColumns(outputs: readonly OutputColumn[], side: "left" | "r
   });
 }
 
+/**
+ * The columns of a side as dictionaries wherever its rows repeat in a batch: each batch has the values of its own rows,
+ * once each.
+ */
+export function repeatedColumns(
+  outputs: readonly OutputColumn[],
+  side: "left" | "right",
+): readonly OutputColumn[] {
+  return outputs.map((output) => {
+    const part = output[side];
+    const isOther = part === undefined || (output.left && output.right) || part.cast !== undefined;
+    if (isOther || !CODED.has(output.field.type.typeId)) return output;
+    return { ...output, [side]: { ...part, isRepeated: true } };
+  });
+}
+
 /** @param firstNumbers 0, 1, 2, … as 32-bit words */
 function codedPart(part: ColumnPart, type: DataType, firstNumbers: (rows: number) => Uint8Array): ColumnPart {
   let made: DictionaryChunk | undefined;

@@ -2,7 +2,7 @@
 
 import { fixedWidth } from "../../arrow/arrow-types.js";
 import type { Chunk } from "../../arrow/chunk.js";
-import type { OutputColumn } from "../../arrow/materialise.js";
+import { comesAsItIs, type OutputColumn } from "../../arrow/materialise.js";
 import type { Segment } from "../../engine/join-kinds.js";
 
 /** Bytes of a row: the same for all, and what each adds to that. */
@@ -12,13 +12,15 @@ interface RowBytes {
 }
 
 /**
- * Cuts a segment into pieces whose columns take at most `maxBytes`, but for pieces of one row. Values behind
- * dictionaries and views are shared with the input, and are not counted.
+ * Cuts a segment into pieces of at most `maxRows` rows whose columns take at most `maxBytes`, but for pieces of one
+ * row. Not counted are values behind dictionaries and views, which are shared with the input, and columns that come
+ * through as they are.
  */
 export function* cutByBytes(
   outputs: readonly OutputColumn[],
   segment: Segment,
   maxBytes: number,
+  maxRows: number,
 ): Generator<Segment> {
   const { rows } = segment;
   let fixed = 0;
@@ -26,22 +28,25 @@ export function* cutByBytes(
   for (const output of outputs) {
     const side = output.left && segment.left ? "left" : "right";
     const [part, numbers] = [output[side] ?? output.left, segment[side]];
-    if (!part) continue;
+    if (!part || comesAsItIs(part, segment, side)) continue;
     const bytes = rowBytes(part.chunk());
     fixed += Math.max(bytes.fixed, 1 + (fixedWidth(output.field.type) ?? 0));
     if (bytes.varying && numbers && output[side]) varying.push({ rows: numbers, bytes: bytes.varying });
   }
   let from = 0;
   let total = 0;
-  const piece = (to: number): Segment => ({
-    rows: to - from,
-    left: segment.left?.subarray(from, to) ?? null,
-    right: segment.right?.subarray(from, to) ?? null,
-  });
+  const piece = (to: number): Segment =>
+    to - from === rows
+      ? segment
+      : {
+          rows: to - from,
+          left: segment.left?.subarray(from, to) ?? null,
+          right: segment.right?.subarray(from, to) ?? null,
+        };
   for (let row = 0; row < rows; row++) {
     let bytes = fixed;
     for (const { rows: numbers, bytes: bytesOf } of varying) bytes += bytesOf(numbers[row]);
-    if (row > from && total + bytes > maxBytes) {
+    if (row > from && (total + bytes > maxBytes || row - from === maxRows)) {
       yield piece(row);
       from = row;
       total = 0;
