@@ -3,7 +3,7 @@
  * batch, and the result is written as it is made.
  */
 import { stat } from "node:fs/promises";
-import { Table } from "@uwdata/flechette";
+import type { Table } from "@uwdata/flechette";
 import type { Device } from "../device.js";
 import { HOST_ENGINE } from "../engine/registry.js";
 import { isTextFormat } from "../io/formats.js";
@@ -49,7 +49,8 @@ export async function heldInput(
   device: Device,
 ): Promise<number | null> {
   const isFile = ({ path }: NamedFile) => path !== STANDARD;
-  if (!isStreamed || out === undefined || device.backend !== HOST_ENGINE || !inputs.every(isFile)) return null;
+  if (!isStreamed || out === undefined || device.backend !== HOST_ENGINE || !inputs.every(isFile))
+    return null;
   const sizes: number[] = [];
   for (const { path, format } of inputs) {
     const found = await stat(path).catch(() => undefined);
@@ -109,10 +110,19 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
     const others = () => [...stages.values()].reduce((sum, seconds) => sum + seconds, 0);
     const before = others();
     progress.step(command.stage);
-    await writeResult(out, results(command, made, result), { threads: files.threads ?? device.info.threads }, host);
+    await writeResult(
+      out,
+      results(command, made, result),
+      { threads: files.threads ?? device.info.threads },
+      host,
+    );
     add("write", Math.max(0, (performance.now() - begun) / 1000 - (others() - before)));
     for (const [i, input] of inputs.entries()) {
-      clock.add(input.stage, stages.get(input.stage) ?? 0, `${shortName(files.inputs[i])}, ${sizeOf(sizes[i])}`);
+      clock.add(
+        input.stage,
+        stages.get(input.stage) ?? 0,
+        `${shortName(files.inputs[i])}, ${sizeOf(sizes[i])}`,
+      );
       stages.delete(input.stage);
     }
     for (const [stage, seconds] of stages) clock.add(stage, seconds, stage === "write" ? shortName(out) : "");

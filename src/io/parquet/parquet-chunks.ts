@@ -8,12 +8,12 @@ import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { bitmapBytes, isSet } from "../../bitmaps.js";
 import { TextBuffer } from "../text-buffer.js";
 import { type Coded, Numbering, writeCodes, writeLevelBytes, writeLevels } from "./parquet-codes.js";
-import type { ColumnRows, LeafRows } from "./parquet-rows.js";
+import { DictionaryRows } from "./parquet-dictionary-rows.js";
+import type { ColumnRows, LeafRows, StoredRows } from "./parquet-rows.js";
 import type { WrittenLevels } from "./parquet-shred.js";
 import { type Values, valuesFor } from "./parquet-values.js";
 import type { WrittenLeaf } from "./parquet-written.js";
 import { Snappy } from "./snappy.js";
-import type { StoredChunk } from "./stored-column.js";
 
 /** Values of a page that has no codes, at least. */
 const PAGE = 1 << 20; // bytes
@@ -42,6 +42,7 @@ export class ChunkBuffers {
 /** Writes the chunks of one column, of one row group after the other. */
 export class ChunkWriter {
   readonly #values: Values;
+  readonly #dictionaries: DictionaryRows;
 
   readonly element: SchemaElement;
 
@@ -52,49 +53,30 @@ export class ChunkWriter {
   ) {
     this.element = leaf.element;
     this.#values = valuesFor(leaf.element);
+    this.#dictionaries = new DictionaryRows(leaf.element);
   }
 
   /** Writes rows. What is told of them has places from where the writer began. */
   write({ rows: column, levels }: LeafRows, rows: number): ColumnChunk {
-    if (column.form === "copied") return this.#copy(column.chunk);
     const encoded = this.#encoded(column);
     const source =
       levels === null ? new FlatLevels(encoded.bits, rows) : new EntryLevels(levels, this.leaf, rows);
     return this.#writeChunk(encoded, source);
   }
 
-  #copy({ bytes, about }: StoredChunk): ColumnChunk {
-    const start = BigInt(this.out.offset);
-    this.out.appendBytes(bytes);
-    const { data_page_offset: data, dictionary_page_offset: dictionary } = about;
-    return {
-      file_offset: start,
-      meta_data: {
-        ...about,
-        path_in_schema: [...this.leaf.path],
-        data_page_offset: data + start,
-        dictionary_page_offset: dictionary === undefined ? undefined : dictionary + start,
-      },
-    };
-  }
-
-  #encoded(column: Exclude<ColumnRows, { form: "copied" }>): Encoded {
-    if (column.form === "stored") {
-      const { bits, values, places, count } = column;
-      return {
-        bits,
-        values,
-        places,
-        count,
-        coded: column.coded === "later" ? this.#coded(values) : column.coded,
-      };
-    }
+  #encoded(column: ColumnRows): Encoded {
+    if (column.form === "dictionary") return this.#stored(this.#dictionaries.rows(column.chunk));
+    if (column.form === "stored") return this.#stored(column);
     const { chunk } = column;
     const values = this.#values;
     values.clear();
     values.addChunk(chunk);
     const bits = chunk.layout === "null" ? new Uint8Array(bitmapBytes(chunk.length)) : chunk.validity?.bits;
     return { bits: bits ?? null, values, places: null, count: values.count, coded: this.#coded(values) };
+  }
+
+  #stored({ bits, values, places, count, coded }: StoredRows): Encoded {
+    return { bits, values, places, count, coded: coded === "later" ? this.#coded(values) : coded };
   }
 
   #coded(values: Values): Coded | null {

@@ -31,8 +31,8 @@ import {
   type SelectedColumn,
 } from "./parquet-open.js";
 import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
-import { StoredColumn } from "./stored-column.js";
 import { arrowTypeOf, type ColumnNode, extensionOf, type LeafNode, leavesOf } from "./parquet-schema.js";
+import { StoredColumn } from "./stored-column.js";
 
 bringBrotli(decompressBrotli);
 
@@ -77,7 +77,9 @@ export async function* parquetBatches(source: Source, options: LateOptions): Asy
   const batches = groups.length === 0 ? [groups] : groups.map((group) => [group]);
   for (const groups of batches) {
     const group = { of: file, groups, dictionaries: late, microseconds };
-    yield late && groups.length > 0 ? await lateGroup(group, progress) : await readGroups(group, progress, threads);
+    yield late && groups.length > 0
+      ? await lateGroup(group, progress)
+      : await readGroups(group, progress, threads);
   }
 }
 
@@ -138,7 +140,8 @@ function placedIn(about: ColumnMetaData, start: number): ColumnMetaData {
     ...{ type, encodings, path_in_schema, codec, num_values, statistics },
     ...{ total_compressed_size, total_uncompressed_size },
     data_page_offset: data - from,
-    dictionary_page_offset: dictionary && dictionary >= from && dictionary < data ? dictionary - from : undefined,
+    dictionary_page_offset:
+      dictionary && dictionary >= from && dictionary < data ? dictionary - from : undefined,
   };
 }
 

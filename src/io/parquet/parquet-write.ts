@@ -19,17 +19,20 @@ import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError } from "../errors.js";
 import type { TransferOptions } from "../formats.js";
+import { DictionaryRows } from "./parquet-dictionary-rows.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
 import { packedLeaf } from "./parquet-packed-rows.js";
 import { type LeafRows, RowSource } from "./parquet-rows.js";
 import { shredded } from "./parquet-shred.js";
-import { StoredColumn } from "./stored-column.js";
 import { type WrittenColumn, type WrittenLeaf, writtenColumn } from "./parquet-written.js";
+import { type StoredChunk, StoredColumn } from "./stored-column.js";
 
 /** Rows of a row group, as DuckDB writes them. */
 const ROW_GROUP = 122_880;
 /** Byte strings of a column in a row group: it has fewer rows where they are more. */
 const GROUP_BYTES = 1 << 28;
+/** Rows of another file's row group that is taken over as one, at most. */
+const MOST_ROWS = 1 << 20;
 /** How a Parquet file begins and ends: PAR1. */
 const MAGIC = 0x31524150;
 
@@ -72,8 +75,7 @@ export async function* parquetOfBatches(
   yield file.head();
   let done = 0;
   for await (const group of inOrder(TASKS, file.jobs(tables), { threads, signal })) {
-    file.note(group);
-    yield group.bytes;
+    yield* file.placed(group);
     done += group.rows;
     onProgress?.(done, done);
   }
@@ -86,6 +88,8 @@ class FileWriter {
   #columns: readonly ColumnWriter[] = [];
   #encoder = new GroupEncoder([]);
   readonly #groups: FileMetaData["row_groups"] = [];
+  /** Of row groups under way, in order: the chunks of leaves that are taken over from another file. */
+  readonly #copied: (readonly (StoredChunk | null)[])[] = [];
   /** Bytes that were handed out. */
   #bytes = 0;
 
@@ -101,8 +105,9 @@ class FileWriter {
       isFirst = false;
       const { columns, rows } = readSource(table, "");
       for (let start = 0; start < rows; ) {
-        const end = groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
-        yield this.#job(table, columns, start, end);
+        const copied = this.#copiedFrom(table);
+        const end = copied ? rows : groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
+        yield this.#job(table, columns, start, end, copied);
         start = end;
       }
     }
@@ -117,50 +122,74 @@ class FileWriter {
     return this.#columns.flatMap(({ written }) => written.leaves);
   }
 
-  #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
+  /** The chunks of a table's leaves that are taken over from another file's row group; null where none is. */
+  #copiedFrom({ numRows, children }: Table): (StoredChunk | null)[] | null {
+    if (numRows > MOST_ROWS) return null;
+    const copied = this.#columns.flatMap((source, i) => source.copied(children[i] as Column<unknown>));
+    return copied.some((chunk) => chunk !== null) ? copied : null;
+  }
+
+  #job(
+    table: Table,
+    sources: readonly SourceColumn[],
+    start: number,
+    end: number,
+    copied: readonly (StoredChunk | null)[] | null,
+  ): GroupJob {
     const rows = end - start;
-    const isWhole = rows === table.numRows;
+    this.#copied.push(copied ?? []);
     /** @param pack what is done with each leaf */
-    const leaves = <T>(source: ColumnWriter, i: number, pack: (leaf: LeafRows, isFresh: boolean) => T): T[] => {
-      const column = () => table.children[i] as Column<unknown>;
-      const copied = isWhole ? source.copied(column()) : null;
-      if (copied !== null) return [pack(copied, false)];
-      const parts = partsOf(sources[i], start, end);
-      const { type } = sources[i].column;
-      const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
-      // several were put together in memory of their own, and so were leaves that were taken out of lists and structs
-      const isFresh = parts.length > 1 || source.isNested;
-      return source.leaves(chunk, column, start).map((leaf) => pack(leaf, isFresh));
-    };
+    const leaves = <T>(pack: (leaf: LeafRows, isFresh: boolean, source: ColumnWriter) => T): (T | null)[] =>
+      this.#columns.flatMap((source, i) => {
+        const column = () => table.children[i] as Column<unknown>;
+        if (copied && source.copied(column())[0]) return [null];
+        const parts = partsOf(sources[i], start, end);
+        const { type } = sources[i].column;
+        const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
+        // several were put together in memory of their own, and so were leaves that were taken out of lists and structs
+        const isFresh = parts.length > 1 || source.isNested;
+        return source.leaves(chunk, column, start).map((leaf) => pack(leaf, isFresh, source));
+      });
     return {
-      here: () => {
-        const columns = this.#columns.flatMap((source, i) => leaves(source, i, (leaf) => leaf));
-        return this.#encoder.encode(columns, rows);
-      },
+      here: () =>
+        this.#encoder.encode(
+          leaves((leaf) => leaf),
+          rows,
+        ),
       pack: () => {
         const views: ArrayBufferView[] = [];
-        const columns = this.#columns.flatMap((source, i) =>
-          leaves(source, i, (leaf, isFresh) => packedLeaf(leaf, isFresh, views)),
+        const columns = leaves((leaf, isFresh, { dictionaries }) =>
+          packedLeaf(leaf, isFresh, views, dictionaries),
         );
         return { input: { leaves: this.#leaves, columns, rows }, transfer: buffersOf(views) };
       },
     };
   }
 
-  /** Takes down where a row group begins that is handed out. */
-  note({ bytes, columns, rows }: EncodedGroup): void {
-    const start = BigInt(this.#bytes);
-    const total = columns.reduce(
-      (sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n),
-      0n,
-    );
+  /** The bytes of a row group that is handed out; takes down where its columns are. */
+  *placed({ bytes, columns, rows }: EncodedGroup): Generator<Uint8Array> {
+    const copied = this.#copied.shift() ?? [];
+    const start = this.#bytes;
+    const pieces = [bytes];
+    let size = bytes.length;
+    const chunks = columns.map((column, i) => {
+      if (column !== null) return placed(column, BigInt(start));
+      const { bytes, about } = copied[i] as StoredChunk;
+      pieces.push(bytes);
+      size += bytes.length;
+      const path_in_schema = [...this.#leaves[i].path];
+      const place = BigInt(start + size - bytes.length);
+      return placed({ file_offset: 0n, meta_data: { ...about, path_in_schema } }, place);
+    });
+    const total = chunks.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n);
     this.#groups.push({
-      columns: columns.map((column) => placed(column, start)),
+      columns: chunks,
       total_byte_size: total,
       num_rows: BigInt(rows),
-      total_compressed_size: BigInt(bytes.length),
+      total_compressed_size: BigInt(size),
     });
-    this.#bytes += bytes.length;
+    this.#bytes += size;
+    yield* pieces;
   }
 
   footer(): Uint8Array {
@@ -208,20 +237,22 @@ function placed({ file_offset, meta_data, ...column }: ColumnChunk, start: bigin
 class ColumnWriter {
   readonly written: WrittenColumn;
   readonly isNested: boolean;
+  /** For dictionaries that stay here. */
+  readonly dictionaries: DictionaryRows;
   readonly #sources: readonly RowSource[];
 
   constructor(readonly field: Field) {
     this.written = writtenColumn(field);
     this.isNested = this.written.elements.length > 1;
+    this.dictionaries = new DictionaryRows(this.written.leaves[0]?.element);
     this.#sources = this.written.leaves.map(({ element }) => new RowSource(element));
   }
 
-  /** The rows of a column that has them as a file stores them, where that is how they are to be stored here. */
-  copied(column: Column<unknown>): LeafRows | null {
-    const [leaf, ...more] = this.written.leaves;
-    if (!(column instanceof StoredColumn) || more.length > 0) return null;
-    const chunk = column.chunkFor(leaf);
-    return chunk && { rows: { form: "copied", chunk }, levels: null };
+  /** For each leaf the chunk of a row group of another file, where it is as it would be stored here. */
+  copied(column: Column<unknown>): (StoredChunk | null)[] {
+    const { leaves } = this.written;
+    const isStored = column instanceof StoredColumn && leaves.length === 1;
+    return leaves.map((leaf) => (isStored ? column.chunkFor(leaf) : null));
   }
 
   /** The rows of a chunk, one a leaf. @param column in flechette's form: the chunk has its rows from `start` on */
@@ -251,8 +282,6 @@ function partsOf({ column }: SourceColumn, start: number, end: number): Chunk[] 
 function groupEnd(columns: readonly SourceColumn[], start: number, end: number): number {
   let last = end;
   for (const source of columns) {
-    // in the other file it was a row group
-    if (source.late !== null) continue;
     if (!VARYING.has(source.column.chunks[0]?.layout)) continue;
     const bytes = () => partsOf(source, start, last).reduce((sum, part) => sum + byteLength(part), 0);
     while (last > start + 8 && bytes() > GROUP_BYTES) last = start + Math.ceil((last - start) / 2);

@@ -5,9 +5,9 @@
 import type { Column, DataType } from "@uwdata/flechette";
 import type { ColumnMetaData, SchemaElement } from "hyparquet";
 import { LateColumn } from "../../arrow/late-column.js";
-import type { WrittenLeaf } from "./parquet-written.js";
-import { columnTypeOf } from "./parquet-types.js";
 import type { LeafNode } from "./parquet-schema.js";
+import { columnTypeOf } from "./parquet-types.js";
+import type { WrittenLeaf } from "./parquet-written.js";
 
 /** A column chunk. Plain data. */
 export interface StoredChunk {
@@ -31,7 +31,10 @@ export class StoredColumn extends LateColumn {
   chunkFor({ element, definition, repetition }: WrittenLeaf): StoredChunk | null {
     if (this.stored === null) return null;
     const { leaf, chunk } = this.stored;
-    const isSame = leaf.definition === definition && leaf.depth === repetition && readsAs(leaf.element) === readsAs(element);
+    const isSame =
+      leaf.definition === definition &&
+      leaf.depth === repetition &&
+      readsAs(leaf.element) === readsAs(element);
     return isSame ? chunk : null;
   }
 }
