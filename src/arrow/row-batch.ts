@@ -20,7 +20,7 @@ import { withChildren } from "./arrow-types.js";
 import { checkColumnMemory } from "./attached.js";
 import { lookUpValidity, validityOf } from "./bitmaps.js";
 import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "./chunk.js";
-import { columnCalled, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { columnCalled, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { compactChunk } from "./compact-chunk.js";
 import { contiguous, emptyChunk } from "./contiguous.js";
 import { gather } from "./gather.js";
@@ -36,13 +36,32 @@ import { BatchMaker } from "./to-flechette.js";
  * Rows `from` to `to` of a table, whose columns are read when they are asked for, with values in place of dictionaries.
  */
 export function openRows(table: SourceTable, from: number, to: number): SourceTable {
+  return rowsOf(table, from, to, plainRows);
+}
+
+/** The same with dictionaries as they are. Shares the memory of the values. */
+export function sliceRows(table: SourceTable, from: number, to: number): SourceTable {
+  return rowsOf(
+    table,
+    from,
+    to,
+    ({ field, column }) => new SourceColumn(field, sliceColumn(column, from, to)),
+  );
+}
+
+function rowsOf(
+  table: SourceTable,
+  from: number,
+  to: number,
+  rows: (column: SourceColumn, from: number, to: number) => SourceColumn,
+): SourceTable {
   table.checkMemory?.();
   const columns: SourceColumn[] = [];
   return {
     rows: to - from,
     names: table.names,
     column(index) {
-      columns[index] ??= plainRows(table.column(index), from, to);
+      columns[index] ??= rows(table.column(index), from, to);
       return columns[index];
     },
     get columns() {

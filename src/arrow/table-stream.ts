@@ -4,7 +4,15 @@
  */
 import { BatchReader } from "./batch-reader.js";
 import { readTable, type SourceTable } from "./columns.js";
-import { type BatchShape, checkBatch, Gathered, openRows, RowBatch, shapeOf } from "./row-batch.js";
+import {
+  type BatchShape,
+  checkBatch,
+  Gathered,
+  openRows,
+  RowBatch,
+  shapeOf,
+  sliceRows,
+} from "./row-batch.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
@@ -62,8 +70,9 @@ export class TableStream {
   /**
    * The rows batch by batch, as they come; only small batches are put together. After `need`; once.
    * @param asTheyAre whether batches keep their dictionaries, and columns that are made late
+   * @param mostRows larger batches are cut into pieces that share their memory, unless they have late columns
    */
-  async *batches(asTheyAre: boolean): AsyncGenerator<SourceTable> {
+  async *batches(asTheyAre: boolean, mostRows = Number.POSITIVE_INFINITY): AsyncGenerator<SourceTable> {
     const shape = this.#shape as BatchShape;
     const gathered = new Gathered(shape, GATHERED);
     for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
@@ -72,7 +81,8 @@ export class TableStream {
       if (asTheyAre && table.rows >= LARGE_ROWS) {
         const rest = gathered.rest();
         if (rest) yield rest;
-        yield table;
+        const hasLate = shape.needed.some((index) => table.column(index).late !== null);
+        yield* hasLate ? [table] : sliced(table, mostRows);
         continue;
       }
       const enough = gathered.add(RowBatch.of(shape, openRows(table, 0, table.rows)));
@@ -126,6 +136,17 @@ export class TableStream {
     const batch = await this.#batches.next();
     return batch === undefined ? undefined : readTable(batch, this.side);
   }
+}
+
+/** A table as it is, or cut into pieces, which share its memory. */
+function* sliced(table: SourceTable, mostRows: number): Generator<SourceTable> {
+  const count = Math.max(1, Math.ceil(table.rows / mostRows));
+  if (count === 1) yield table;
+  else
+    for (let i = 0; i < count; i++) {
+      const from = Math.floor((table.rows * i) / count);
+      yield sliceRows(table, from, Math.floor((table.rows * (i + 1)) / count));
+    }
 }
 
 /** Pieces of at most about `bytes`, rows being taken for equally large. */

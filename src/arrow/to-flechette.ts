@@ -8,6 +8,7 @@ import { LimitError } from "../errors.js";
 import { withChildren } from "./arrow-types.js";
 import type { BatchClass, Chunk, ChunkedColumn } from "./chunk.js";
 import { emptyChunk } from "./contiguous.js";
+import { noteChecked } from "./read-batch.js";
 import { tieDictionary } from "./tie-dictionary.js";
 
 type AnyBatch = Batch<unknown>;
@@ -33,6 +34,7 @@ export class BatchMaker {
       ...buffersOf(chunk),
     });
     if (dictionary) tieDictionary(batch, dictionary);
+    noteChecked(batch);
     return batch;
   }
 

@@ -86,6 +86,7 @@ type GroupJob = Job<PackedGroup, EncodedGroup>;
 
 class FileWriter {
   #columns: readonly ColumnWriter[] = [];
+  #leaves: readonly WrittenLeaf[] = [];
   #encoder = new GroupEncoder([]);
   readonly #groups: FileMetaData["row_groups"] = [];
   /** Of row groups under way, in order: the chunks of leaves that are taken over from another file. */
@@ -115,11 +116,8 @@ class FileWriter {
 
   #begin({ schema }: Table): void {
     this.#columns = schema.fields.map((field) => new ColumnWriter(field));
+    this.#leaves = this.#columns.flatMap(({ written }) => written.leaves);
     this.#encoder = new GroupEncoder(this.#leaves);
-  }
-
-  get #leaves(): WrittenLeaf[] {
-    return this.#columns.flatMap(({ written }) => written.leaves);
   }
 
   /** The chunks of a table's leaves that are taken over from another file's row group; null where none is. */

@@ -65,6 +65,11 @@ export async function* joinLarge(
 /** A part that is smaller than this share of the one that it was cut from was worth the cut. */
 const SHRUNK = 0.9;
 
+/**
+ * Rows of a batch, at most: where all rows of one come through a join in order they share its memory, and a writer may
+ * begin with it while the next one is joined.
+ */
+const BATCH_ROWS = 1 << 17;
 class LargeJoin {
   readonly #leftWanted: boolean;
   readonly #rightWanted: boolean;
@@ -142,7 +147,7 @@ class LargeJoin {
     if (!Number.isFinite(this.session.memory.limit)) {
       const side = streams.left.isTable && !streams.right.isTable ? "right" : "left";
       const held = await streams[otherSide(side)].whole();
-      yield* this.#againstHeld(side, streams[side].batches(this.coded), held);
+      yield* this.#againstHeld(side, streams[side].batches(this.coded, BATCH_ROWS), held);
       return;
     }
     const right = await this.#taken(streams.right, this.empty.right);

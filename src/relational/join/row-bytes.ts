@@ -24,14 +24,22 @@ export function* cutByBytes(
 ): Generator<Segment> {
   const { rows } = segment;
   let fixed = 0;
+  let all = 0;
   const varying: { rows: Uint32Array; bytes: (row: number) => number }[] = [];
   for (const output of outputs) {
     const side = output.left && segment.left ? "left" : "right";
     const [part, numbers] = [output[side] ?? output.left, segment[side]];
     if (!part || comesAsItIs(part, segment, side)) continue;
-    const bytes = rowBytes(part.chunk());
+    const chunk = part.chunk();
+    const bytes = rowBytes(chunk);
     fixed += Math.max(bytes.fixed, 1 + (fixedWidth(output.field.type) ?? 0));
-    if (bytes.varying && numbers && output[side]) varying.push({ rows: numbers, bytes: bytes.varying });
+    if (!bytes.varying || !numbers || !output[side]) continue;
+    all += chunk.layout === "bytes" ? stringBytes(chunk.offsets, numbers) : Number.POSITIVE_INFINITY;
+    varying.push({ rows: numbers, bytes: bytes.varying });
+  }
+  if (rows > 0 && rows <= maxRows && all + fixed * rows <= maxBytes) {
+    yield segment;
+    return;
   }
   let from = 0;
   let total = 0;
@@ -54,6 +62,13 @@ export function* cutByBytes(
     total += bytes;
   }
   if (from < rows) yield piece(rows);
+}
+
+/** Of all strings at some rows. */
+function stringBytes(offsets: Uint32Array, rows: Uint32Array): number {
+  let bytes = 0;
+  for (let i = 0; i < rows.length; i++) bytes += offsets[rows[i] + 1] - offsets[rows[i]];
+  return bytes;
 }
 
 /** A byte for the validity bit is on the safe side. */
