@@ -212,12 +212,8 @@ export class RowBatch implements SourceTable {
 
   /** @throws ValidationError where the columns are not those of the batches before */
   static of(shape: BatchShape, source: SourceTable): RowBatch {
-    checkShape(shape, source);
-    const chunks = shape.needed.map((index, i) => {
-      const { field, column } = source.column(index);
-      checkSameType(field, shape.like[i].field.type, shape.side);
-      return contiguous(column);
-    });
+    checkBatch(shape, source);
+    const chunks = shape.needed.map((index) => source.column(index).contiguous());
     return new RowBatch(shape, chunks, source.rows);
   }
 
@@ -228,6 +224,28 @@ export class RowBatch implements SourceTable {
       shape.like.map((column) => column.contiguous()),
       0,
     );
+  }
+
+  /**
+   * The same of batches that may have dictionaries, which are of no use afterwards: the memory of each column is free
+   * when it was put together. @param pause called between columns
+   */
+  static merged(shape: BatchShape, batches: readonly RowBatch[], pause: () => void): RowBatch {
+    if (batches.length === 1) return batches[0];
+    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+    const chunks = shape.like.map((like, i) => {
+      const parts = batches.map((batch) => batch.#chunks[i]);
+      const same = parts.every(({ layout }) => layout === parts[0].layout);
+      const alike = same ? parts : parts.map(plainChunk);
+      const chunk =
+        alike.length === 0
+          ? like.contiguous()
+          : contiguous({ type: alike[0].type, length: rows, chunks: alike, source: null });
+      for (const batch of batches) (batch.#chunks as Chunk[])[i] = like.contiguous();
+      pause();
+      return chunk;
+    });
+    return new RowBatch(shape, chunks, rows);
   }
 
   /** The rows of several batches. */
@@ -269,6 +287,14 @@ export class RowBatch implements SourceTable {
     if (from === 0 && to === this.rows) return this;
     const chunks = this.chunks.map((chunk) => compactChunk(sliceChunk(chunk, from, to)));
     return new RowBatch(this.shape, chunks, to - from);
+  }
+
+  /** The same rows with values in place of dictionaries. */
+  plain(): RowBatch {
+    const chunks = this.chunks.map(plainChunk);
+    return chunks.every((chunk, i) => chunk === this.#chunks[i])
+      ? this
+      : new RowBatch(this.shape, chunks, this.rows);
   }
 
   /** Some rows, in memory of their own but for what views and dense unions share. */

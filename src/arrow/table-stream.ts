@@ -92,6 +92,15 @@ export class TableStream {
     if (rest) yield rest;
   }
 
+  /** The rows as the batches have them, dictionaries included, of at most about `bytes` each. After `need`; once. */
+  async *rowBatches(bytes: number): AsyncGenerator<RowBatch> {
+    const shape = this.#shape as BatchShape;
+    for await (const batch of this.batches(true)) {
+      if (batch instanceof RowBatch) yield batch;
+      else yield* cut(RowBatch.of(shape, batch), bytes);
+    }
+  }
+
   /** All rows, as they are where the input is one table. After `need`; once. */
   async whole(): Promise<SourceTable> {
     const shape = this.#shape as BatchShape;

@@ -7,7 +7,7 @@ import type { Table } from "@uwdata/flechette";
 import { firstRows } from "../arrow/first-rows.js";
 import { stackTables } from "../arrow/stack-tables.js";
 import type { Device } from "../device.js";
-import { readBatches } from "../io/index.js";
+import { lateBatches } from "../io/index.js";
 import { jsonLine } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
 import { FIRST_ROWS, printTable } from "./preview.js";
@@ -73,11 +73,13 @@ async function runOn(
       },
     },
   };
-  const batches = command.work(inputs, call, false).batches();
+  const writesValues = files.out !== undefined && files.out.format !== "arrow";
+  const batches = command.work(inputs, call, writesValues).batches();
   const result = new Result(command, counts.of("made", batches), limit);
   try {
     counts.tell = progress.step(command.stage);
-    const { out, threads } = files;
+    const { out } = files;
+    const { threads } = device.info;
     await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
       if (out === undefined) await result.drain();
       else await writeResult(out, result.tables(), { threads }, host);
@@ -135,7 +137,7 @@ async function openInputs(
       maxRecordBytes: Math.floor(memory.limit / RECORD_SHARE),
     };
     progress.step(input.stage);
-    const reader = readBatches(source, reading);
+    const reader = lateBatches(source, reading);
     readers.push(reader);
     const first = await clock.time(input.stage, shortName(files.inputs[i]), () => reader.next());
     opened.push(startingWith([first.value as Table], reader));

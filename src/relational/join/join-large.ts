@@ -9,7 +9,7 @@ import { alignBits } from "../../arrow/bitmaps.js";
 import type { SourceTable } from "../../arrow/columns.js";
 import { RowBatch } from "../../arrow/row-batch.js";
 import type { TableInput, Tables } from "../../arrow/table-input.js";
-import { TableStream } from "../../arrow/table-stream.js";
+import { cut, TableStream } from "../../arrow/table-stream.js";
 import { bitmapBytes, countSet } from "../../bitmaps.js";
 import type { OutputOption } from "../../containers/arguments.js";
 import type { Placement } from "../../engine/engine.js";
@@ -132,8 +132,8 @@ class LargeJoin {
     const parts = { left: { partitions: partitions("left") }, right: { partitions: partitions("right") } };
     const empty = { left: RowBatch.empty(shapes.left), right: RowBatch.empty(shapes.right) };
     const seeded = keyingOf(device.engine.hashSeed);
-    const most = Math.min(maxBytes, session.partBytes);
     const coded = options.dictionaries !== undefined;
+    const most = Math.min(maxBytes, coded ? session.writeBytes : session.partBytes);
     return new LargeJoin(session, call, prepare, parts, empty, how, nullsEqual, forms, most, coded, seeded);
   }
 
@@ -150,12 +150,13 @@ class LargeJoin {
       yield* this.#againstHeld(side, streams[side].batches(this.coded, BATCH_ROWS), held);
       return;
     }
-    const right = await this.#taken(streams.right, this.empty.right);
+    const right = await this.#taken(streams.right, this.empty.right, this.session.heldBytes);
     if (right.ended) {
-      yield* this.#againstHeld("left", streams.left.pieces(this.session.partBytes), right.whole());
+      const left = this.coded ? streams.left.batches(true) : streams.left.pieces(this.session.partBytes);
+      yield* this.#againstHeld("left", left, right.whole());
       return;
     }
-    const left = await this.#taken(streams.left, this.empty.left);
+    const left = await this.#taken(streams.left, this.empty.left, this.session.partBytes);
     if (left.ended) {
       yield* this.#againstHeld("right", right.all(), left.whole());
       return;
@@ -164,14 +165,14 @@ class LargeJoin {
     yield* this.#partitions({ left: left.all(), right: right.all() }, count, FIRST_CUT, null);
   }
 
-  /** As much of a side as may be in memory. */
-  async #taken(stream: TableStream, { shape }: RowBatch) {
-    const { partBytes, pieceBytes } = this.session;
-    const pieces = stream.pieces(pieceBytes);
+  /** A side up to some bytes, and a piece. */
+  async #taken(stream: TableStream, { shape }: RowBatch, most: number) {
+    const { pieceBytes } = this.session;
+    const pieces = this.coded ? stream.rowBatches(most) : stream.pieces(pieceBytes);
     let batches: RowBatch[] = [];
     let bytes = 0;
     let ended = false;
-    while (bytes <= partBytes) {
+    while (bytes <= most) {
       const { value, done } = await pieces.next();
       ended = done === true;
       if (ended) break;
@@ -187,11 +188,11 @@ class LargeJoin {
     return {
       ended,
       /** What was taken; not held on to. */
-      whole: () => RowBatch.concat(shape, taken()),
+      whole: () => RowBatch.merged(shape, taken(), () => this.session.pause()),
       /** The same, and then the rest. */
       all: async function* (): AsyncGenerator<RowBatch> {
-        for (const all = taken(); all.length > 0; ) yield all.shift() as RowBatch;
-        yield* pieces;
+        for (const all = taken(); all.length > 0; ) yield* cut((all.shift() as RowBatch).plain(), pieceBytes);
+        for await (const piece of pieces) yield* cut(piece.plain(), pieceBytes);
       },
     };
   }
