@@ -18,7 +18,7 @@ import { type ArrowTable, asArrowTable, isArrowSource, type TableInput } from ".
 /** A named column in normal form. */
 export class SourceColumn {
   #contiguous: Chunk | undefined;
-  #column: ChunkedColumn | (() => ChunkedColumn);
+  readonly column!: ChunkedColumn;
 
   /** @param column in normal form, or what brings it there when it is first asked for */
   constructor(
@@ -28,12 +28,16 @@ export class SourceColumn {
     /** The column that it is read from, where its values are made late. */
     readonly late: LateColumn | null = null,
   ) {
-    this.#column = column;
-  }
-
-  get column(): ChunkedColumn {
-    if (typeof this.#column === "function") this.#column = this.#column();
-    return this.#column;
+    if (typeof column !== "function") {
+      this.column = column;
+      return;
+    }
+    let made: ChunkedColumn | undefined;
+    const get = () => {
+      made ??= column();
+      return made;
+    };
+    Object.defineProperty(this, "column", { get });
   }
 
   /** Whether values are still to be made. */

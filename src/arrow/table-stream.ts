@@ -19,6 +19,8 @@ import { type Batches, batchesOf, type TableInput, type Tables } from "./table-i
 const FIRST_ROWS = 1024;
 /** A batch of so many rows is worth work of its own: reading, joining and writing it take far more than its objects. */
 const LARGE_ROWS = 1 << 15;
+/** The same of a batch with columns that are made late: reading fewer of them is worth more. */
+const LARGE_LATE_ROWS = 1 << 13;
 /** Small batches are put together up to this size. */
 const GATHERED = 1 << 22; // bytes
 
@@ -78,10 +80,10 @@ export class TableStream {
     for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
       if (table.rows === 0) continue;
       checkBatch(shape, table);
-      if (asTheyAre && table.rows >= LARGE_ROWS) {
+      const hasLate = asTheyAre && shape.needed.some((index) => table.column(index).late !== null);
+      if (asTheyAre && table.rows >= (hasLate ? LARGE_LATE_ROWS : LARGE_ROWS)) {
         const rest = gathered.rest();
         if (rest) yield rest;
-        const hasLate = shape.needed.some((index) => table.column(index).late !== null);
         yield* hasLate ? [table] : sliced(table, mostRows);
         continue;
       }

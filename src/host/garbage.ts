@@ -32,6 +32,8 @@ export class GarbageBound {
   readonly #most: number;
   /** The least that was in use since the last collection, in bytes. */
   #arrays = Number.POSITIVE_INFINITY;
+  /** Of arrays that other threads handed over, and not of shared ones. */
+  #external = Number.POSITIVE_INFINITY;
   #objects = Number.POSITIVE_INFINITY;
 
   /** @param bytes of arrays that may be added between two collections; Infinity: there are none */
@@ -42,14 +44,17 @@ export class GarbageBound {
   /** Collects garbage if enough was added. To be called between pieces of work; takes microseconds if not. */
   check(): void {
     if (this.#most === Number.POSITIVE_INFINITY || typeof process === "undefined") return;
-    const { external, heapUsed } = process.memoryUsage();
-    this.#arrays = Math.min(this.#arrays, external);
+    const { arrayBuffers, external, heapUsed } = process.memoryUsage();
+    this.#arrays = Math.min(this.#arrays, arrayBuffers);
+    this.#external = Math.min(this.#external, external);
     this.#objects = Math.min(this.#objects, heapUsed);
-    if (external - this.#arrays < this.#most && heapUsed - this.#objects < MOST_OBJECTS) return;
+    const added = Math.max(arrayBuffers - this.#arrays, external - this.#external);
+    if (added < this.#most && heapUsed - this.#objects < MOST_OBJECTS) return;
     collect ??= collector();
     collect();
     const left = process.memoryUsage();
-    this.#arrays = left.external;
+    this.#arrays = left.arrayBuffers;
+    this.#external = left.external;
     this.#objects = left.heapUsed;
   }
 }
