@@ -13,6 +13,7 @@ const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/gpu/join/
 const matchedParts = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-parts.test.ts"] };
 const parts = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/sum-parts.test.ts"] };
 const reduce = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/reduce-groups.test.ts"] };
+const exactSums = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/exact-sums.test.ts"] };
 const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
@@ -279,9 +280,41 @@ export const webgpuFaults = [
     name: "gpu-sum-loses-carry",
     what: "a sum that leaves its lowest word carries nothing",
     file: "src/engine/webgpu/wgsl/reduce/add-values.wgsl",
-    find: "  let middle = high + carried;\n  var upper = top + u32(middle < carried);",
-    replace: "  let middle = high;\n  var upper = top;",
+    find: "carry += u32(atomicAdd(&states[at + 1u + k], amount) > ~amount);",
+    replace: "atomicAdd(&states[at + 1u + k], amount);",
     ...reduce,
+  },
+  {
+    name: "gpu-float-sum-tie-up",
+    what: "a sum half-way between two doubles is rounded up, not to even",
+    file: "src/engine/webgpu/wgsl/reduce/nearest-double.wgsl",
+    find: "if (isHalf && (isInexact || (low & 1u) == 1u)) {",
+    replace: "if (isHalf) {",
+    ...exactSums,
+  },
+  {
+    name: "gpu-float-sum-lowest",
+    what: "the lowest bit of a column of floats is taken for the one above it",
+    file: "src/engine/webgpu/wgsl/reduce/survey-values.wgsl",
+    find: "downMost = max(downMost, MOST_PLACES - value.place);",
+    replace: "downMost = max(downMost, MOST_PLACES - value.place - 1u);",
+    ...exactSums,
+  },
+  {
+    name: "gpu-mean-rest",
+    what: "what a division leaves over does not round",
+    file: "src/engine/webgpu/wgsl/reduce/finish-means.wgsl",
+    find: "any(rest != vec2u(0u))",
+    replace: "false",
+    ...exactSums,
+  },
+  {
+    name: "gpu-decimal-digits",
+    what: "a sum of decimals of too many digits is taken",
+    file: "src/engine/webgpu/wgsl/reduce/finish-sums.wgsl",
+    find: "return !isLess;",
+    replace: "return false;",
+    ...exactSums,
   },
   {
     name: "gpu-group-cache-shared",
@@ -295,7 +328,7 @@ export const webgpuFaults = [
     name: "gpu-part-sum-loses-carry",
     what: "a part's sum that leaves its lower word carries nothing",
     file: "src/engine/webgpu/wgsl/reduce/sum-parts.wgsl",
-    find: "if (before + value < before) { atomicAdd(&ownHighs[slot], 1u); }",
+    find: "if (carry > 0u) { atomicAdd(&ownSums[WORDS * SLOTS + slot], carry); }",
     replace: "",
     ...parts,
   },

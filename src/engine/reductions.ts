@@ -1,7 +1,7 @@
 /**
  * Aggregation of columns on a device, part of the seam: rows are grouped by their keys, and each column is reduced to
  * one value a group. Every reduction is exact, so its result does not depend on the order in which rows are taken. An
- * engine says which ones it takes: the others are the host's. Sums of floats have to be the host's to the bit.
+ * engine says which ones it takes: the others are the host's.
  */
 import type { DeviceColumn, DeviceKeys, Words } from "./device-columns.js";
 import type { GroupCall } from "./row-groups.js";
@@ -25,16 +25,23 @@ export type Reduction =
   | { readonly kind: "first" | "last"; readonly column: DeviceColumn }
   /** The least or greatest value; of equal ones the first row's. */
   | ({ readonly kind: "least" | "greatest" } & NumberColumn)
-  /** The sum of integers: 8 bytes, of integers of 64 bits 16 bytes. In two's complement. */
-  | ({ readonly kind: "sum" } & NumberColumn)
-  /** The sum of integers as a float64, rounded once, divided by the count: a float64. */
-  | ({ readonly kind: "mean" } & NumberColumn);
+  /**
+   * The sum of integers, in two's complement: 8 bytes, of integers of 64 bits 16. The sum of decimals, unscaled: 16
+   * bytes, of decimals of 256 bits 32. The sum of floats: a float64, the exact sum rounded once, to nearest even; NaN
+   * where a value is NaN or both infinities are, else an infinity where one is; 0 has no sign.
+   */
+  | ({ readonly kind: "sum"; readonly isDecimal?: boolean } & NumberColumn)
+  /** The sum as a float64, rounded once, divided by the count times a unit (default 1): a float64. */
+  | ({ readonly kind: "mean"; readonly unit?: number } & NumberColumn);
 
 /** A reduction but for its column. */
 export interface ReductionKind {
   readonly kind: Reduction["kind"];
   /** Of numbers. */
   readonly form?: NumberForm;
+  /** Of sums and means, as there. */
+  readonly isDecimal?: boolean;
+  readonly unit?: number;
 }
 
 /** Options of a reduction. */
@@ -58,7 +65,8 @@ export interface ColumnReducer {
   takes(reduction: ReductionKind): boolean;
   /**
    * Groups rows, a null being equal to a null, and reduces columns of as many rows.
-   * @throws LimitError when there is no memory for it, or strings outgrow their offsets
+   * @throws LimitError when there is no memory for it, strings outgrow their offsets, a sum of decimals has more than
+   * 38 digits, of 256 bits 76, or floats to add up are of magnitudes too far apart
    */
   reduce(keys: DeviceKeys, reductions: readonly Reduction[], call: ReduceCall): Promise<ReducedGroups>;
 }

@@ -7,6 +7,7 @@
  */
 import type { ColumnOperations, DeviceKeys, KindAt, MatchCall, MatchesAt } from "./device-columns.js";
 import type { Placement } from "./engine.js";
+import type { SumCall, SummedColumn, SummedGroups } from "./group-sums.js";
 import type { JoinKind } from "./join-kinds.js";
 import type { PlanLog } from "./plan-log.js";
 import type { ColumnReducer } from "./reductions.js";
@@ -58,6 +59,12 @@ export interface RowOperations extends ColumnOperations {
    * @throws LimitError when there is no memory for it
    */
   group(keys: RowKeys, call: GroupCall): Promise<RowGroups>;
+  /**
+   * Groups rows and adds up values of theirs in one pass; of an engine without it rows are numbered, and the host adds
+   * up.
+   * @throws LimitError when there is no memory for it
+   */
+  sumGroups?(keys: RowKeys, columns: readonly SummedColumn[], call: SumCall): Promise<SummedGroups>;
   /**
    * Puts rows into a table once, for `match` to look them up. Columns on the device stay as they are until the index is
    * destroyed.

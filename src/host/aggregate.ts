@@ -5,6 +5,7 @@
 
 import type { Ordered } from "./extremes.js";
 import { finishTask, type GroupTask, type GroupValues, placeTask, runTask } from "./group-tasks.js";
+import type { LaneColumn } from "./lanes.js";
 import type { HostPool } from "./pool.js";
 import { RowMemory } from "./row-memory.js";
 import { shareColumns } from "./share-columns.js";
@@ -71,9 +72,11 @@ class Reachable {
   constructor(private readonly memory: RowMemory) {}
 
   values(values: GroupValues): GroupValues {
-    if (values.kind === "rows") return values;
     if (values.kind === "extremes") return { ...values, ordered: this.ordered(values.ordered) };
-    return { ...values, data: this.array(values.data) } as GroupValues;
+    const { column } = values;
+    const validity = column.validity && this.array(column.validity);
+    if (column.kind === "rows") return { kind: "sums", column: { ...column, validity } };
+    return { kind: "sums", column: { ...column, data: this.array(column.data), validity } as LaneColumn };
   }
 
   ordered(ordered: Ordered): Ordered {

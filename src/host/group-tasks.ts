@@ -1,25 +1,19 @@
 /**
- * Counts, sums and extremes of rows by group on the host: tasks over typed arrays that threads share piece by piece.
- * Loops are here, so that all threads run the same.
+ * Counts, sums and extremes of rows whose groups are numbered: tasks over typed arrays that threads share piece by
+ * piece. Loops are here, so that all threads run the same.
  *
  * Where groups are few, a piece is a slice of rows with states of its own, which are merged in the order of the slices;
- * where they are many, a range of groups over all rows. Slices depend on rows and groups alone, and a range's groups
- * take their rows in order, so results do not depend on the number of threads, those of floats included.
+ * where they are many, a range of groups over all rows. Sums are exact, and of equal extremes the first row's is taken,
+ * so results do not depend on the number of threads.
  */
 
 import { mergeRows, type Ordered, raiseRows, type Sign } from "./extremes.js";
+import { BLOCK_ROWS, CARRY_ROWS, type LaneColumn, LaneSums, lanesOf } from "./lanes.js";
 
 /** What is computed of each group. */
 export type GroupValues =
-  /** Its rows: one state. */
-  | { readonly kind: "rows" }
-  /**
-   * The exact sum of integers of `width` 32-bit words, little-endian, two's complement when signed: width + 1 states,
-   * of which state k counts × 2^(32 k).
-   */
-  | { readonly kind: "words"; readonly data: Uint32Array; readonly width: number; readonly signed: boolean }
-  /** The compensated sum of floats: two states, a sum and what it lacks. */
-  | { readonly kind: "floats"; readonly data: Float32Array | Float64Array }
+  /** The sums of a column: a state a lane. */
+  | { readonly kind: "sums"; readonly column: LaneColumn }
   /** The row of the least or greatest value: one state, the row's number and 1. */
   | { readonly kind: "extremes"; readonly ordered: Ordered; readonly sign: Sign };
 
@@ -45,10 +39,6 @@ const SLICED_GROUPS = 2 ** 10;
 const SLICE_ROWS = 2 ** 16;
 const MOST_SLICES = 256;
 
-/** Sums stay below this, far enough below 2^53 that adding a 32-bit word is exact. */
-const SPILL = 2 ** 52;
-const WORD = 2 ** 32;
-
 /**
  * Cuts a task into pieces.
  * @param ranges of groups, where rows are not sliced
@@ -59,19 +49,14 @@ export function placeTask(
   ranges: number,
   allocate: (length: number) => Float64Array,
 ): PlacedTask {
-  const { groups, groupOf } = task;
+  const { groups, groupOf, values } = task;
   const rows = groupOf.length;
   const isSliced = groups <= SLICED_GROUPS && rows > SLICE_ROWS;
   const slice = isSliced ? Math.max(SLICE_ROWS, Math.ceil(rows / MOST_SLICES)) : 0;
   const pieces = isSliced ? Math.ceil(rows / slice) : Math.min(ranges, groups + 1);
   const length = (groups + 1) * (isSliced ? pieces : 1);
-  const states = Array.from({ length: statesOf(task.values) }, () => allocate(length));
-  return { ...task, pieces, slice, states };
-}
-
-function statesOf(values: GroupValues): number {
-  if (values.kind === "words") return values.width + 1;
-  return values.kind === "floats" ? 2 : 1;
+  const states = values.kind === "sums" ? lanesOf(values.column) : 1;
+  return { ...task, pieces, slice, states: Array.from({ length: states }, () => allocate(length)) };
 }
 
 /** Works on a piece of a task. */
@@ -80,15 +65,19 @@ export function runPiece(
   piece: number,
 ): void {
   const size = groups + 1;
+  const run = values.kind === "sums" ? addRows : raise;
   if (slice > 0) {
     const [from, to] = [piece * slice, Math.min(groupOf.length, (piece + 1) * slice)];
-    const own = states.map((state) => state.subarray(piece * size, (piece + 1) * size));
-    add(values, { groupOf, from, to, low: 0, span: size }, own);
+    run(values as never, { groupOf, from, to, low: 0, span: size }, statesOf(states, piece * size, size));
   } else {
     const low = Math.floor((size * piece) / pieces);
     const span = Math.floor((size * (piece + 1)) / pieces) - low;
-    add(values, { groupOf, from: 0, to: groupOf.length, low, span }, states);
+    run(values as never, { groupOf, from: 0, to: groupOf.length, low, span }, states);
   }
+}
+
+function statesOf(states: readonly Float64Array[], from: number, size: number): Float64Array[] {
+  return states.map((state) => state.subarray(from, from + size));
 }
 
 /** The states of a task whose pieces are done, in memory of their own. */
@@ -96,18 +85,10 @@ export function finishTask({ groups, values, pieces, slice, states }: PlacedTask
   const size = groups + 1;
   const merged = states.map((state) => state.slice(0, size));
   if (slice === 0) return merged;
-  const all = {
-    groupOf: Uint32Array.from({ length: size }, (_, group) => group),
-    from: 0,
-    to: size,
-    low: 0,
-    span: size,
-  };
   for (let piece = 1; piece < pieces; piece++) {
-    const own = states.map((state) => state.subarray(piece * size, (piece + 1) * size));
-    if (values.kind === "floats") mergeFloats(own[0], own[1], all, merged[0], merged[1]);
-    else if (values.kind === "extremes") mergeRows(values.ordered, values.sign, own[0], merged[0]);
-    else for (const [k, words] of own.entries()) addWords(words, 1, 0, all, merged[k], () => merged[k + 1]);
+    const own = statesOf(states, piece * size, size);
+    if (values.kind === "extremes") mergeRows(values.ordered, values.sign, own[0], merged[0]);
+    else for (const [lane, sums] of own.entries()) for (let g = 0; g < size; g++) merged[lane][g] += sums[g];
   }
   return merged;
 }
@@ -128,84 +109,34 @@ export interface SomeRows {
   readonly span: number;
 }
 
-function add(values: GroupValues, rows: SomeRows, states: readonly Float64Array[]): void {
-  if (values.kind === "rows") countRows(rows, states[0]);
-  else if (values.kind === "floats") addFloats(values.data, rows, states[0], states[1]);
-  else if (values.kind === "extremes") raiseRows(values.ordered, values.sign, rows, states[0]);
-  else addIntegers(values, rows, states);
-}
-
-function addIntegers(
-  { data, width, signed }: Extract<GroupValues, { kind: "words" }>,
+function raise(
+  { ordered, sign }: Extract<GroupValues, { kind: "extremes" }>,
   rows: SomeRows,
   states: readonly Float64Array[],
 ): void {
-  const top = signed ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
-  for (let k = 0; k < width; k++) {
-    addWords(k === width - 1 ? top : data, width, k, rows, states[k], () => states[k + 1]);
-  }
+  raiseRows(ordered, sign, rows, states[0]);
 }
 
-function countRows({ groupOf, from, to, low, span }: SomeRows, counts: Float64Array): void {
-  for (let row = from; row < to; row++) if ((groupOf[row] - low) >>> 0 < span) counts[groupOf[row]]++;
-}
-
-/**
- * Adds word `word` of values of `width` words to the sums of their groups. A sum that grows too large for exact doubles
- * hands its upper bits on.
- * @param next what bits are handed to
- */
-export function addWords(
-  words: Uint32Array | Int32Array | Float64Array,
-  width: number,
-  word: number,
+/** Adds up in blocks: group g of the range is group g − low of lanes that lie side by side, and a last one is for others. */
+function addRows(
+  { column }: Extract<GroupValues, { kind: "sums" }>,
   { groupOf, from, to, low, span }: SomeRows,
-  sums: Float64Array,
-  next: () => Float64Array,
+  states: readonly Float64Array[],
 ): void {
-  for (let row = from, at = from * width + word; row < to; row++, at += width) {
-    const group = groupOf[row];
-    if ((group - low) >>> 0 >= span) continue;
-    const sum = sums[group] + words[at];
-    if (sum < SPILL && sum > -SPILL) {
-      sums[group] = sum;
-    } else {
-      const carry = Math.floor(sum / WORD);
-      next()[group] += carry;
-      sums[group] = sum - carry * WORD;
-    }
+  const lanes = new LaneSums([column]);
+  const { stride } = lanes;
+  const sums = new Float64Array((span + 1) * stride);
+  const ids = new Uint32Array(BLOCK_ROWS);
+  let carried = from;
+  for (let at = from; at < to; at += BLOCK_ROWS) {
+    const count = Math.min(BLOCK_ROWS, to - at);
+    for (let i = 0; i < count; i++) ids[i] = Math.min((groupOf[at + i] - low) >>> 0, span);
+    lanes.add(sums, ids, at, count);
+    if (at + BLOCK_ROWS - carried < CARRY_ROWS && at + BLOCK_ROWS < to) continue;
+    lanes.carry(sums, span + 1);
+    carried = at + BLOCK_ROWS;
   }
-}
-
-/**
- * Compensated summation (Neumaier, 1974: "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen"): the
- * error does not grow with the number of values.
- */
-export function addFloats(
-  values: Float32Array | Float64Array,
-  { groupOf, from, to, low, span }: SomeRows,
-  sums: Float64Array,
-  errors: Float64Array,
-): void {
-  for (let row = from; row < to; row++) {
-    const group = groupOf[row];
-    if ((group - low) >>> 0 >= span) continue;
-    const value = values[row];
-    const before = sums[group];
-    const after = before + value;
-    errors[group] += Math.abs(before) >= Math.abs(value) ? before - after + value : value - after + before;
-    sums[group] = after;
+  for (const [k, state] of states.entries()) {
+    for (let group = 0, place = k; group < span; group++, place += stride) state[low + group] = sums[place];
   }
-}
-
-/** Adds sums and what they lack to those of others. */
-export function mergeFloats(
-  values: Float64Array,
-  lacking: Float64Array,
-  rows: SomeRows,
-  sums: Float64Array,
-  errors: Float64Array,
-): void {
-  addFloats(values, rows, sums, errors);
-  for (let row = rows.from; row < rows.to; row++) errors[rows.groupOf[row]] += lacking[row];
 }

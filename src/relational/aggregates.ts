@@ -73,7 +73,7 @@ export function approxCountDistinct<const C extends string>(column: C): Aggregat
  * | bool, integers of up to 32 bits | int64, which such sums cannot leave |
  * | int64, uint64 | decimal128(38, 0), as DuckDB's HUGEINT in Arrow; reads as a bigint |
  * | decimal of up to 128 bits, of 256 | decimal128(38, scale), decimal256(76, scale); a LimitError beyond |
- * | floats | float64, by Neumaier's compensated summation |
+ * | floats | float64: the exact sum, rounded once |
  */
 export function sum<const C extends string>(column: C): Aggregate<"sum", C> {
   return of("sum", column);

@@ -17,6 +17,7 @@ import {
   JestExtend,
   setState,
 } from "@vitest/expect";
+import type { ProvidedContext } from "vitest";
 
 type Body = (...args: never[]) => unknown;
 type Options = { timeout?: number } | number;
@@ -26,11 +27,12 @@ type Declare = (name: string, body: () => unknown, timeout: number | undefined) 
 const TIMEOUT_MS = 600_000;
 
 /** Vitest names the context of a test file; here it comes from the environment. */
-const context: Record<string, string | boolean> = {
-  backend: process.env.WARPMAP_TEST_BACKEND ?? "webgpu",
+const context: Required<ProvidedContext> = {
+  backend: (process.env.WARPMAP_TEST_BACKEND ?? "webgpu") as ProvidedContext["backend"],
   host: "node",
   bulk: process.env.WARPMAP_TEST_BULK ?? "auto",
   long: process.env.WARPMAP_TEST_LONG === "1",
+  quick: false,
 };
 
 /** The tests of the file that is loading, as calls to node:test that have yet to be made. */
@@ -60,7 +62,7 @@ export const afterAll = hook(nodeTest.after);
 export const beforeEach = hook(nodeTest.beforeEach);
 export const afterEach = hook(nodeTest.afterEach);
 
-export function inject(key: string): string | boolean {
+export function inject(key: keyof ProvidedContext): string | boolean {
   const value = context[key];
   if (value === undefined) throw new Error(`inject("${key}"): there is ${Object.keys(context).join(", ")}`);
   return value;

@@ -22,8 +22,7 @@ const loadMask = lazily(() => import("./columns/mask-rows.js"));
 class GpuRows implements RowOperations {
   readonly prefers = () => true;
   readonly reducer: ColumnReducer = {
-    // sums of floats are not exact, and take floats of 64 bits
-    takes: ({ kind, form }) => form !== "float" || (kind !== "sum" && kind !== "mean"),
+    takes: () => true,
     reduce: async (...asked) => (await loadReduce()).reduceGroups(this.#host, ...asked),
   };
   readonly #host: RowHost;

@@ -13,7 +13,7 @@ import { isKeyType } from "../keys/key-types.js";
 import { unitOf } from "./numbers.js";
 import { quantileOf, type SortedGroups } from "./quantiles.js";
 import type { StateName, States } from "./states.js";
-import { FloatSums, type IntegerSums, meansOf } from "./sums.js";
+import { meansOf, type Sums } from "./sums.js";
 
 /** What an aggregate is made of. */
 export const NEEDS: { readonly [Name in AggregateName]: readonly StateName[] } = {
@@ -114,7 +114,7 @@ export function countChunk(counts: Float64Array): Chunk {
 /** Null where a group has no values. */
 function sumChunk({ field, batchClass, groups, states: { sums, counts } }: AggregatedColumn): Chunk {
   const validity = nonEmpty(counts);
-  if (sums instanceof FloatSums) {
+  if (valueType(field.type).typeId === Type.Float) {
     return floatChunk(
       counts.map((_, group) => sums.toNumber(group)),
       validity,
@@ -129,19 +129,22 @@ function sumChunk({ field, batchClass, groups, states: { sums, counts } }: Aggre
 
 type SumType = ReturnType<typeof sumTypeOf>["type"];
 
-function writeSums(sums: IntegerSums, words: Uint32Array, type: SumType, name: string): void {
+function writeSums(sums: Sums, words: Uint32Array, type: SumType, name: string): void {
   const size = type.bitWidth / 32;
   const digits = type.typeId === Type.Decimal ? type.precision : null;
-  for (let group = 0; group * size < words.length; group++) {
-    const fits = sums.write(group, words, size * group, size);
-    if (fits && (digits === null || hasDigits(words, size * group, size, digits))) continue;
-    throw new LimitError(
-      "decimal digits",
-      (digits ?? 0) + 1,
-      digits ?? 0,
-      `A sum of "${name}" outgrows ${typeName(type)}: cast the column to decimal256 or float64.`,
-    );
+  let wrong = sums.write(words, size);
+  if (digits !== null) {
+    const fits = havingDigits(size, digits);
+    for (let group = 0; group < sums.groups && wrong < 0; group++)
+      if (!fits(words, size * group)) wrong = group;
   }
+  if (wrong < 0) return;
+  throw new LimitError(
+    "decimal digits",
+    (digits ?? 0) + 1,
+    digits ?? 0,
+    `A sum of "${name}" outgrows ${typeName(type)}: cast the column to decimal256 or float64.`,
+  );
 }
 
 /** The type of a column's sums, and how they read: as the column where both are decimals of the same reading. */
@@ -160,14 +163,17 @@ export function sumTypeOf(columnType: DataType, batchClass: BatchClass | null) {
   return { type: int64(), reading: null };
 }
 
-/** Whether an integer has no more than some decimal digits. */
-function hasDigits(words: Uint32Array, at: number, size: number, digits: number): boolean {
+/** Says whether integers of `size` words have no more than some decimal digits. */
+function havingDigits(size: number, digits: number): (words: Uint32Array, at: number) => boolean {
   const limit = 10n ** BigInt(digits);
-  const top = words[at + size - 1] | 0;
-  if (Math.abs(top) + 1 < Number(limit >> BigInt(32 * (size - 1)))) return true;
-  let value = BigInt(top);
-  for (let k = size - 2; k >= 0; k--) value = (value << 32n) + BigInt(words[at + k]);
-  return value < limit && value > -limit;
+  const mostTop = Number(limit >> BigInt(32 * (size - 1)));
+  return (words, at) => {
+    const top = words[at + size - 1] | 0;
+    if (Math.abs(top) + 1 < mostTop) return true;
+    let value = BigInt(top);
+    for (let k = size - 2; k >= 0; k--) value = (value << 32n) + BigInt(words[at + k]);
+    return value < limit && value > -limit;
+  };
 }
 
 /** Null where a group has too few values. */
@@ -233,6 +239,9 @@ export function nonEmpty(counts: Float64Array): Validity | null {
 }
 
 function validWhere(groups: number, isValid: (group: number) => boolean): Validity | null {
+  let valid = 0;
+  while (valid < groups && isValid(valid)) valid++;
+  if (valid === groups) return null;
   const bits = new Uint8Array(bitmapBytes(groups));
   for (let group = 0; group < groups; group++) if (isValid(group)) setBit(bits, group);
   return validityOf(bits, groups);

@@ -12,6 +12,7 @@ import type { Aggregate, NamedAggregate } from "../aggregates.js";
 import { isHeld, type TableColumn } from "../device/column-transport.js";
 import { COUNT_BATCH, sumTypeOf } from "./chunks.js";
 import type { GroupedSource } from "./group-states.js";
+import { unitOf } from "./numbers.js";
 
 /** Why the host has to group; undefined where a device can. */
 export function whyGroupedOnHost({ keys }: GroupedSource): string | undefined {
@@ -59,16 +60,21 @@ function kindOf({ name }: Aggregate, type: DataType | undefined): ReductionKind 
     case "min":
     case "max":
       return form && { kind: name === "min" ? "least" : "greatest", form };
-    case "sum":
+    case "sum": {
+      const isDecimal = type.typeId === Type.Decimal;
+      return ADDED.includes(type.typeId) ? { kind: name, form: form as NumberForm, isDecimal } : undefined;
+    }
     case "mean":
-      return ADDED.includes(type.typeId) ? { kind: name, form: form as NumberForm } : undefined;
+      return ADDED.includes(type.typeId)
+        ? { kind: name, form: form as NumberForm, unit: unitOf(type) }
+        : undefined;
     default:
       return undefined;
   }
 }
 
 /** Types whose values are added up as they are. */
-const ADDED: readonly number[] = [Type.Bool, Type.Int, Type.Float];
+const ADDED: readonly number[] = [Type.Bool, Type.Int, Type.Decimal, Type.Float];
 
 /** How values are compared and added up; undefined for those that are no numbers of fixed width. */
 function formOf(type: DataType): NumberForm | undefined {
@@ -107,7 +113,8 @@ export function answerOf({ name, aggregate }: NamedAggregate, column: TableColum
     dictionary,
   });
   if (column === undefined || aggregate.name === "count") return made(int64(), COUNT_BATCH);
-  if (aggregate.name === "mean") return made(float64(), null);
+  const isFloat = column.field.type.typeId === Type.Float;
+  if (aggregate.name === "mean" || (aggregate.name === "sum" && isFloat)) return made(float64(), null);
   if (aggregate.name !== "sum") return made(column.field.type, column.batchClass, column.dictionary);
   const { type, reading } = sumTypeOf(column.field.type, column.batchClass);
   return made(type, reading);

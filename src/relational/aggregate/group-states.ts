@@ -9,17 +9,19 @@ import { gather } from "../../arrow/gather.js";
 import { countsUp, type OutputColumn, plainColumn } from "../../arrow/materialise.js";
 import { checkSameType } from "../../arrow/same-types.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
+import type { ColumnSums } from "../../engine/group-sums.js";
 import { aggregate } from "../../host/aggregate.js";
 import type { GroupTask } from "../../host/group-tasks.js";
+import { sumsOfLanes } from "../../host/lanes.js";
 import type { HostPool } from "../../host/pool.js";
 import type { NamedAggregate } from "../aggregates.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
-import { aggregateChunk, checkAggregated, countChunk, NEEDS } from "./chunks.js";
-import type { GroupedRows } from "./group-rows.js";
-import { countTask, GroupedValues } from "./grouped-values.js";
-import { fitsNumbers, numbersOf } from "./numbers.js";
+import { aggregateChunk, checkAggregated, countChunk } from "./chunks.js";
+import { GroupedValues } from "./grouped-values.js";
+import { numbersOf } from "./numbers.js";
 import { sortGroups } from "./quantiles.js";
 import {
+  asLanes,
   extremesFrom,
   extremeTask,
   type Grouper,
@@ -27,16 +29,10 @@ import {
   STATE_KINDS,
   type StateName,
   type States,
-  sumsFrom,
-  sumTask,
 } from "./states.js";
+import { MadeSums, type PlannedColumn, type SumPlan } from "./sum-plan.js";
 
-/** States that need counts. */
-const COUNTED: readonly StateName[] = ["counts", "moments", "least", "greatest"];
-const EXTREMES = [
-  ["least", -1],
-  ["greatest", 1],
-] as const;
+const EXTREMES = ["least", "greatest"] as const;
 
 /** What of a table a group-by looks at. */
 export interface GroupedSource {
@@ -84,34 +80,29 @@ export class GroupStates {
 
   /**
    * The states of one table.
+   * @param made its groups, as far as the plan asks for them
    * @param pause called between columns; may throw to stop
-   * @param host whose threads count and add up
+   * @param host whose threads count, add up and compare
    */
   static async of(
     { keys, columns }: GroupedSource,
-    grouped: GroupedRows,
-    aggregates: readonly NamedAggregate[],
+    plan: SumPlan,
+    made: MadeGroups,
     group: Grouper,
     pause: () => Promise<void>,
     host: HostPool,
   ): Promise<GroupStates> {
-    const groups = grouped.firsts.length;
-    const made = new Map<string, ColumnKind & { states: ColumnStates }>();
-    const counted = await countAndAddUp(columns, grouped, aggregates, pause, host);
+    const { firsts } = made;
+    const groups = firsts.length;
+    const work = new StateWork(plan, made, groups);
+    const sums = await work.run(host, pause);
+    const states = new Map<string, ColumnKind & { states: ColumnStates }>();
     for (const [name, column] of columns) {
-      const { values, states } = counted.columns.get(name) as CountedColumn;
-      const state = async <K extends StateName>(kind: K): Promise<States[K]> => {
-        states[kind] ??= (await STATE_KINDS[kind].of({ values, group, state })) as ColumnStates[K];
-        return states[kind] as States[K];
-      };
-      for (const kind of needed(name, aggregates)) {
-        await state(kind);
-        await pause();
-      }
+      const own = await work.statesOf(name, sums, group, pause);
       const { batchClass } = column.contiguous();
-      made.set(name, { field: column.field, batchClass, states });
+      states.set(name, { field: column.field, batchClass, states: own });
     }
-    return new GroupStates(groups, keys, grouped.firsts, counted.rowCounts, made);
+    return new GroupStates(groups, keys, firsts, sums.counts(0), states);
   }
 
   /**
@@ -215,60 +206,85 @@ export class GroupStates {
   }
 }
 
-/** A column whose values are counted, added up and compared, where that is needed. */
-interface CountedColumn {
-  readonly values: GroupedValues;
-  readonly states: ColumnStates;
+/** Groups that an engine has made of a table's rows. */
+export interface MadeGroups {
+  readonly firsts: Uint32Array;
+  /** Per row the number of its group; null where the plan needs none. */
+  readonly groupOf: Uint32Array | null;
+  /** What the plan adds up; undefined where the host is to do it. */
+  readonly sums?: readonly ColumnSums[];
 }
 
-/** Has the engine count, add up and compare what all columns need, and count the rows. */
-async function countAndAddUp(
-  columns: GroupedSource["columns"],
-  { groupOf, firsts, counts: known }: GroupedRows,
-  aggregates: readonly NamedAggregate[],
-  pause: () => Promise<void>,
-  host: HostPool,
-): Promise<{ readonly rowCounts: Float64Array; readonly columns: ReadonlyMap<string, CountedColumn> }> {
-  const groups = firsts.length;
-  const tasks: GroupTask[] = known ? [] : [countTask(groupOf, groups)];
-  const taken: ((states: readonly Float64Array[]) => void)[] = [];
-  const withoutNulls: GroupedValues[] = [];
-  const made = new Map<string, CountedColumn>();
-  for (const [name, column] of columns) {
-    const kinds = needed(name, aggregates);
-    const values = new GroupedValues(column, groupOf, groups);
-    const states: ColumnStates = {};
-    made.set(name, { values, states });
-    if (COUNTED.some((kind) => kinds.has(kind))) {
-      if (values.groupOf === groupOf) withoutNulls.push(values);
-      else {
-        tasks.push(countTask(values.groupOf, groups));
-        taken.push(([counts]) => {
-          values.counts = counts.subarray(0, groups);
-        });
-      }
+/** Makes the states of columns: counts, sums and extremes of all of them together. */
+class StateWork {
+  readonly #extremes: { readonly name: string; readonly kind: "least" | "greatest" }[] = [];
+  readonly #values = new Map<string, GroupedValues>();
+  readonly #states = new Map<string, ColumnStates>();
+
+  constructor(
+    readonly plan: SumPlan,
+    readonly made: MadeGroups,
+    readonly groups: number,
+  ) {
+    for (const [name, { values, kinds }] of plan.columns) {
+      this.#states.set(name, {});
+      if (made.groupOf !== null) this.#values.set(name, new GroupedValues(values, made.groupOf, groups));
+      for (const kind of EXTREMES) if (kinds.has(kind)) this.#extremes.push({ name, kind });
     }
-    if (kinds.has("sums") || (kinds.has("moments") && fitsNumbers(values))) {
-      tasks.push(sumTask(values));
-      taken.push((sums) => {
-        states.sums = sumsFrom(values, sums);
-      });
-    }
-    for (const [kind, sign] of EXTREMES) {
-      if (!kinds.has(kind)) continue;
-      tasks.push(extremeTask(values, sign));
-      taken.push((rows) => {
-        states[kind] = extremesFrom(values, rows);
-      });
-    }
-    await pause();
   }
-  const done = tasks.length > 0 ? await aggregate(host, tasks, pause) : [];
-  const rowCounts = known ? Float64Array.from(known) : done[0][0].subarray(0, groups);
-  // extremes ask for counts
-  for (const values of withoutNulls) values.counts = rowCounts;
-  for (const [i, states] of done.slice(known ? 0 : 1).entries()) taken[i](states);
-  return { rowCounts, columns: made };
+
+  async run(host: HostPool, pause: () => Promise<void>): Promise<MadeSums> {
+    const { groups, plan } = this;
+    const { groupOf, sums } = this.made;
+    const summed = sums === undefined ? plan.summed.map(asLanes) : [];
+    const tasks = summed.map(
+      (column): GroupTask => ({ groupOf: groupOf as Uint32Array, groups, values: { kind: "sums", column } }),
+    );
+    for (const { name, kind } of this.#extremes) {
+      tasks.push(extremeTask(this.#valuesOf(name), kind === "least" ? -1 : 1));
+      await pause();
+    }
+    const done = tasks.length > 0 ? await aggregate(host, tasks, pause) : [];
+    const made = new MadeSums(sums ?? sumsOfLanes(summed, done.slice(0, summed.length).flat()), groups);
+    for (const [name, { counts }] of plan.columns) {
+      const values = this.#values.get(name);
+      // extremes ask for counts
+      if (values && counts !== undefined) values.counts = made.counts(counts);
+    }
+    for (const [i, { name, kind }] of this.#extremes.entries()) {
+      const states = this.#states.get(name) as ColumnStates;
+      states[kind] = extremesFrom(this.#valuesOf(name), done[summed.length + i]);
+    }
+    return made;
+  }
+
+  async statesOf(
+    name: string,
+    made: MadeSums,
+    group: Grouper,
+    pause: () => Promise<void>,
+  ): Promise<ColumnStates> {
+    const { kinds, counts, sums } = this.plan.columns.get(name) as PlannedColumn;
+    const states = this.#states.get(name) as ColumnStates;
+    if (kinds.has("counts") && counts !== undefined) states.counts = made.counts(counts);
+    if (sums !== undefined) states.sums = made.sums(sums);
+    const state = async <K extends StateName>(kind: K): Promise<States[K]> => {
+      const values = () => this.#valuesOf(name);
+      if (states[kind] === undefined) {
+        states[kind] = (await STATE_KINDS[kind].of({ values: values(), group, state })) as ColumnStates[K];
+      }
+      return states[kind] as States[K];
+    };
+    for (const kind of kinds) {
+      await state(kind);
+      await pause();
+    }
+    return states;
+  }
+
+  #valuesOf(name: string): GroupedValues {
+    return this.#values.get(name) as GroupedValues;
+  }
 }
 
 async function mergeState<K extends StateName>(
@@ -283,11 +299,6 @@ async function mergeState<K extends StateName>(
 
 function ownState<K extends StateName>(into: ColumnStates, name: K, state: States[K]): void {
   into[name] = (STATE_KINDS[name].own?.(state) ?? state) as ColumnStates[K];
-}
-
-function needed(column: string, aggregates: readonly NamedAggregate[]): Set<StateName> {
-  const of = aggregates.filter(({ aggregate }) => aggregate.column === column);
-  return new Set(of.flatMap(({ aggregate }) => NEEDS[aggregate.name]));
 }
 
 function sortedValues({ values: { column, rowGroups } }: States, groups: number) {

@@ -1,6 +1,6 @@
 /**
- * A column's values beside the groups of its rows. Nulls are taken out of their groups once: their rows get the number
- * behind the last group, so that loops over values look at no validity.
+ * A column's values, and values beside the groups of their rows. Nulls are taken out of their groups once: their rows
+ * get the number behind the last group, so that loops over values look at no validity.
  */
 
 import { lookUpValidity } from "../../arrow/bitmaps.js";
@@ -9,30 +9,60 @@ import type { SourceColumn } from "../../arrow/columns.js";
 import { contiguous } from "../../arrow/contiguous.js";
 import { bitmapBytes, isSet } from "../../bitmaps.js";
 import type { KeyColumn } from "../../engine/rows.js";
-import { type GroupTask, runTask } from "../../host/group-tasks.js";
+import { runTask } from "../../host/group-tasks.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
 
-export class GroupedValues {
+/** A column's values. */
+export class Values {
   #key: KeyColumn | undefined;
+  #validity: Uint8Array | null | undefined;
+
+  constructor(readonly column: SourceColumn) {}
+
+  /** The values in the form in which keys are compared; of a type that a key may have. */
+  get key(): KeyColumn {
+    this.#key ??= encodeOwnKeys([this.column], this.column.contiguous().length).columns[0];
+    return this.#key;
+  }
+
+  /** Bitmap of the rows that are not null; null where none is. */
+  get validity(): Uint8Array | null {
+    if (this.#validity === undefined) this.#validity = validBits(this.column.contiguous());
+    return this.#validity;
+  }
+}
+
+export class GroupedValues {
+  readonly #values: Values;
   #groupOf: Uint32Array | undefined;
   #counts: Float64Array | undefined;
 
   constructor(
-    readonly column: SourceColumn,
+    values: SourceColumn | Values,
     /** Per row: its group, whether its value is null or not. */
     readonly rowGroups: Uint32Array,
     readonly groups: number,
-  ) {}
+  ) {
+    this.#values = values instanceof Values ? values : new Values(values);
+  }
 
-  /** The values in the form in which keys are compared; of a type that a key may have. */
+  get column(): SourceColumn {
+    return this.#values.column;
+  }
+
+  /** As Values. */
   get key(): KeyColumn {
-    this.#key ??= encodeOwnKeys([this.column], this.rowGroups.length).columns[0];
-    return this.#key;
+    return this.#values.key;
+  }
+
+  /** As Values. */
+  get validity(): Uint8Array | null {
+    return this.#values.validity;
   }
 
   /** Per row: its group; of a null `groups`. */
   get groupOf(): Uint32Array {
-    this.#groupOf ??= withoutNulls(this.rowGroups, validBits(this.column.contiguous()), this.groups);
+    this.#groupOf ??= withoutNulls(this.rowGroups, this.validity, this.groups);
     return this.#groupOf;
   }
 
@@ -50,13 +80,8 @@ export class GroupedValues {
 
 /** Rows of each group; those of the extra group are left out. */
 export function countRows(groupOf: Uint32Array, groups: number): Float64Array {
-  const [counts] = runTask(countTask(groupOf, groups));
-  return counts.subarray(0, groups);
-}
-
-/** Rows to count. */
-export function countTask(groupOf: Uint32Array, groups: number): GroupTask {
-  return { groupOf, groups, values: { kind: "rows" } };
+  const column = { kind: "rows", validity: null } as const;
+  return runTask({ groupOf, groups, values: { kind: "sums", column } })[0].subarray(0, groups);
 }
 
 /** The values of a dictionary may be null themselves, and null columns have no bitmap. */

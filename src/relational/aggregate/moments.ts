@@ -6,7 +6,7 @@
  * Nothing is lost of values that are close together and far from 0: a mean is kept as a sum of several numbers, and
  * integers that float64 does not hold are taken as exact distances from one of their group.
  */
-import { FloatSums, type Integers, meansOf } from "./sums.js";
+import { type Integers, meansOf, Sums } from "./sums.js";
 
 export class Moments {
   private constructor(
@@ -53,7 +53,7 @@ export class Moments {
   static ofIntegers(integers: Integers, groupOf: Uint32Array, counts: Float64Array): Moments {
     const groups = counts.length;
     const { origins, distances } = distancesOf(integers, groupOf, groups);
-    const means = meansOf(FloatSums.of(distances, groupOf, groups), counts, 1);
+    const means = meansOf(Sums.ofFloats(distances, groupOf, groups), counts, 1);
     return Moments.of(distances, groupOf, counts, means, origins);
   }
 

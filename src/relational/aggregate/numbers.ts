@@ -5,16 +5,16 @@ import { type DataType, type DecimalType, Type } from "@uwdata/flechette";
 import { valueType } from "../../arrow/arrow-types.js";
 import type { KeyColumn } from "../../engine/rows.js";
 import type { Ordered } from "../../host/extremes.js";
-import type { GroupedValues } from "./grouped-values.js";
+import type { GroupedValues, Values } from "./grouped-values.js";
 import type { Integers } from "./sums.js";
 
 /** The type of a column's values: of a dictionary's, where it is one. */
-export function typeOf({ column }: GroupedValues): DataType {
+export function typeOf({ column }: Pick<Values, "column">): DataType {
   return valueType(column.field.type);
 }
 
 /** Floats as they are, where they are aligned; else as keys have them, with one NaN and no −0. */
-export function floatsOf(values: GroupedValues): Float32Array | Float64Array {
+export function floatsOf(values: Pick<Values, "column" | "key">): Float32Array | Float64Array {
   const chunk = values.column.contiguous();
   if (chunk.layout === "fixed" && chunk.type.typeId === Type.Float && chunk.type.precision > 0) {
     const { data, length } = chunk;
@@ -37,7 +37,7 @@ export function unitOf(type: DataType): number {
 }
 
 /** Whether values are numbers as they are, but for the scale of decimals: floats, and integers of one word. */
-export function fitsNumbers(values: GroupedValues): boolean {
+export function fitsNumbers(values: Pick<Values, "column" | "key">): boolean {
   return typeOf(values).typeId === Type.Float || wordsOf(values.key).width === 1;
 }
 

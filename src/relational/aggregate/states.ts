@@ -10,16 +10,18 @@ import { Type } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { gather } from "../../arrow/gather.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
+import type { SummedColumn } from "../../engine/group-sums.js";
 import type { RowKeys } from "../../engine/rows.js";
 import type { Sign } from "../../host/extremes.js";
 import { type GroupTask, runTask } from "../../host/group-tasks.js";
+import type { LaneColumn } from "../../host/lanes.js";
 import { nonEmpty } from "./chunks.js";
 import type { GroupedRows } from "./group-rows.js";
-import { GroupedValues } from "./grouped-values.js";
+import { GroupedValues, type Values } from "./grouped-values.js";
 import { Moments } from "./moments.js";
 import { fitsNumbers, floatsOf, integersOf, orderedOf, typeOf, unscaledNumbersOf } from "./numbers.js";
 import { Registers } from "./registers.js";
-import { FloatSums, floatTask, IntegerSums, integerTask, meansOf } from "./sums.js";
+import { floatLanes, meansOf, Sums } from "./sums.js";
 
 /** Numbers rows by group on the engine. */
 export type Grouper = (keys: RowKeys) => Promise<GroupedRows>;
@@ -59,7 +61,7 @@ interface StateKind<S> {
 export interface States {
   /** Values that are not null. */
   readonly counts: Float64Array;
-  readonly sums: IntegerSums | FloatSums;
+  readonly sums: Sums;
   readonly moments: Moments;
   /** One value a group, null where it has none. */
   readonly least: SourceColumn;
@@ -89,11 +91,8 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
     },
   },
   sums: {
-    of: ({ values }) => sumsFrom(values, runTask(sumTask(values))),
-    merge: (sums, { groupOf, groups }) =>
-      sums[0] instanceof FloatSums
-        ? FloatSums.merge(sums as FloatSums[], groupOf, groups)
-        : IntegerSums.merge(sums as IntegerSums[], groupOf, groups),
+    of: ({ values }) => Sums.ofRows(asLanes(summedColumn(values)), values.rowGroups, values.groups),
+    merge: (sums, { groupOf, groups }) => Sums.merge(sums, groupOf, groups),
   },
   moments: {
     of: async ({ values, state }) => {
@@ -137,12 +136,16 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
 };
 
 /** What is to be added up for the sums of a column. */
-export function sumTask(values: GroupedValues): GroupTask {
-  const { groupOf, groups } = values;
+export function summedColumn(values: Pick<Values, "column" | "key" | "validity">): SummedColumn {
+  const { validity } = values;
   const type = typeOf(values);
-  return type.typeId === Type.Float
-    ? floatTask(floatsOf(values), groupOf, groups)
-    : integerTask(integersOf(type, values.key), groupOf, groups);
+  if (type.typeId === Type.Float) return { kind: "floats", data: floatsOf(values), validity };
+  return { kind: "words", ...integersOf(type, values.key), validity };
+}
+
+/** A column as the host adds it up. */
+export function asLanes(column: SummedColumn): LaneColumn {
+  return column.kind === "floats" ? floatLanes(column.data, column.validity) : column;
 }
 
 /** What is to be compared for the least or greatest values of a column. */
@@ -157,12 +160,6 @@ export function extremesFrom(values: GroupedValues, [rows]: readonly Float64Arra
   // any row will do where there is no value
   const found = Uint32Array.from(rows.subarray(0, groups), (row) => Math.max(row - 1, 0));
   return sourceColumn(column.field, { ...gather(column.contiguous(), found), validity: nonEmpty(counts) });
-}
-
-/** The sums of a column. @param states of its `sumTask` */
-export function sumsFrom(values: GroupedValues, states: readonly Float64Array[]): IntegerSums | FloatSums {
-  const Sums = typeOf(values).typeId === Type.Float ? FloatSums : IntegerSums;
-  return Sums.from(states, values.groups);
 }
 
 /** Goes over the groups of several parts: calls back with the part, the group's number in it, and its new one. */

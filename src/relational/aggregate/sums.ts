@@ -1,11 +1,15 @@
 /**
- * Sums by group: of integers exactly at any width, of floats compensated. Engines add values up (host/group-tasks.ts),
- * in one pass for each 32-bit word of them; sums of several tables are merged here. Rows whose value is null have the
- * number of an extra group behind the last one, so that no loop looks at validity.
+ * Exact sums by group, of integers and of floats (engine/group-sums.ts). Engines add values up; sums of several tables
+ * are merged here. A sum becomes one number of an answer by one rounding, so it depends on no order.
  */
-import { addWords, type GroupTask, mergeFloats, runTask } from "../../host/group-tasks.js";
+import type { ColumnSums, SumParts } from "../../engine/group-sums.js";
+import { gridOf, rangeOf, roundedSum, sumOfThree } from "../../host/exact-floats.js";
+import { runTask } from "../../host/group-tasks.js";
+import { type LaneColumn, sumsOfLanes } from "../../host/lanes.js";
 
 const WORD = 2 ** 32;
+/** Parts stay below this, far enough below 2^53 that adding another one is exact. */
+const SPILL = 2 ** 52;
 
 /** The bits of integers of some width, as sums are made of them. */
 export interface Integers {
@@ -15,136 +19,187 @@ export interface Integers {
   readonly signed: boolean;
 }
 
-/**
- * Exact sums: that of group g is the sum of `parts[k][g]` × 2^(32 k). A part that grows too large for exact doubles
- * hands its upper bits to the next one.
- */
-export class IntegerSums {
-  readonly #parts: Float64Array[] = [];
-
-  private constructor(readonly groups: number) {}
+/** Exact sums: that of group g is the sum of parts[k][g] × 2^(32 k + exponent), but for NaN and infinities. */
+export class Sums {
+  private constructor(
+    readonly groups: number,
+    readonly exponent: number,
+    readonly parts: Float64Array[],
+    /** NaN, +Infinity and −Infinity by group; null where there are none. */
+    readonly odd: readonly Float64Array[] | null,
+    /** In place of these: finite floats by group, whose exact sum it is. */
+    readonly floats: readonly Float64Array[] = [],
+  ) {}
 
   /** What heldBytes counts. */
   get heldBytes(): number {
-    return this.#parts.reduce((sum, part) => sum + (part?.byteLength ?? 0), 0);
+    return [...this.parts, ...(this.odd ?? []), ...this.floats].reduce(
+      (sum, part) => sum + part.byteLength,
+      0,
+    );
   }
 
-  /** @param groupOf per row its group, up to `groups`, the extra one, included */
-  static of(integers: Integers, groupOf: Uint32Array, groups: number): IntegerSums {
-    return IntegerSums.from(runTask(integerTask(integers, groupOf, groups)), groups);
+  /** What an engine has added up. Parts without a value are dropped. */
+  static of({ sums, odd, floats }: ColumnSums, groups: number): Sums {
+    if (floats !== undefined) return new Sums(groups, 0, [], null, floats);
+    if (sums.length > 1) {
+      const merged = Sums.#empty(groups, sums, odd);
+      for (const parts of sums) merged.#add(parts, null);
+      return merged;
+    }
+    const [{ exponent, parts }] = sums;
+    const isUsed = (part: Float64Array) => part.some((number) => number !== 0);
+    const end = parts.findLastIndex((part, k) => k === 0 || isUsed(part)) + 1;
+    return new Sums(groups, exponent, parts.slice(0, end), odd);
   }
 
-  /** Of the states of a task. Parts without a value are dropped. */
-  static from(states: readonly Float64Array[], groups: number): IntegerSums {
-    const sums = new IntegerSums(groups);
-    const used = states.findLastIndex((state, k) => k === 0 || state.some((part) => part !== 0));
-    for (let k = 0; k <= used; k++) sums.#parts[k] = states[k];
-    return sums;
+  /** The sums of rows whose groups are known. @param groupOf per row its group, up to `groups`, which is left out */
+  static ofRows(column: LaneColumn, groupOf: Uint32Array, groups: number): Sums {
+    const lanes = runTask({ groupOf, groups, values: { kind: "sums", column } });
+    return Sums.of(sumsOfLanes([column], lanes)[0], groups);
+  }
+
+  static ofIntegers(integers: Integers, groupOf: Uint32Array, groups: number): Sums {
+    return Sums.ofRows({ kind: "words", ...integers, validity: null }, groupOf, groups);
+  }
+
+  static ofFloats(data: Float32Array | Float64Array, groupOf: Uint32Array, groups: number): Sums {
+    return Sums.ofRows(floatLanes(data, null), groupOf, groups);
   }
 
   /**
    * Sums of the sums of several tables.
-   * @param groupOf per group of the tables, one table after the other: its new number
+   * @param groupOf per group of the tables, one table after the other: its new number; `groups` for those left out
    */
-  static merge(all: readonly IntegerSums[], groupOf: Uint32Array, groups: number): IntegerSums {
-    const merged = new IntegerSums(groups);
-    const parts = Math.max(...all.map((sums) => sums.#parts.length));
-    for (let k = 0; k < parts; k++) {
-      let first = 0;
-      for (const sums of all) {
-        const own = groupOf.subarray(first, first + sums.groups);
-        first += sums.groups;
-        const part = sums.#parts[k];
-        if (part) addWords(part, 1, 0, allRows(own, groups), merged.#part(k), () => merged.#part(k + 1));
+  static merge(parts: readonly Sums[], groupOf: Uint32Array, groups: number): Sums {
+    const all = parts.map((sums) => sums.#inParts());
+    const anyOdd = all.some(({ odd }) => odd !== null);
+    const odd = anyOdd ? Array.from({ length: 3 }, () => new Float64Array(groups + 1)) : null;
+    const merged = Sums.#empty(groups, all, odd);
+    let first = 0;
+    for (const sums of all) {
+      const own = groupOf.subarray(first, first + sums.groups);
+      first += sums.groups;
+      merged.#add(sums, own);
+      for (const [k, counts] of sums.odd?.entries() ?? []) {
+        for (let group = 0; group < own.length; group++)
+          (odd?.[k] as Float64Array)[own[group]] += counts[group];
       }
     }
     return merged;
   }
 
-  #part(k: number): Float64Array {
-    this.#parts[k] ??= new Float64Array(this.groups + 1);
-    return this.#parts[k];
+  /** The same without floats. */
+  #inParts(): Sums {
+    if (this.floats.length === 0) return this;
+    const groups = Uint32Array.from({ length: this.groups }, (_, group) => group);
+    const each = this.floats.map((numbers) =>
+      Sums.ofFloats(numbers.subarray(0, this.groups), groups, this.groups),
+    );
+    const groupOf = Uint32Array.from({ length: each.length * this.groups }, (_, i) => i % this.groups);
+    return Sums.merge(each, groupOf, this.groups);
   }
 
-  /** Writes the sum of a group as `size` words of two's complement, and answers whether it fits. */
-  write(group: number, out: Uint32Array, at: number, size: number): boolean {
+  static #empty(groups: number, parts: readonly SumParts[], odd: readonly Float64Array[] | null): Sums {
+    return new Sums(groups, Math.min(...parts.map(({ exponent }) => exponent)), [], odd);
+  }
+
+  #part(k: number): Float64Array {
+    while (this.parts.length <= k) this.parts.push(new Float64Array(this.groups + 1));
+    return this.parts[k];
+  }
+
+  /** Adds sums whose exponent is not below this. @param groupOf per group its number here; null for the same */
+  #add({ exponent, parts }: SumParts, groupOf: Uint32Array | null): void {
+    const words = Math.floor((exponent - this.exponent) / 32);
+    const bits = exponent - this.exponent - 32 * words;
+    const [unit, above] = [2 ** bits, 2 ** (32 - bits)];
+    for (const [k, numbers] of parts.entries()) {
+      const sums = this.#part(words + k);
+      const groups = groupOf?.length ?? this.groups;
+      for (let old = 0; old < groups; old++) {
+        const number = numbers[old];
+        if (number === 0) continue;
+        const group = groupOf === null ? old : groupOf[old];
+        // a number that is shifted may have bits for the next part
+        const upper = bits === 0 ? 0 : Math.floor(number / above);
+        if (upper !== 0) this.#part(words + k + 1)[group] += upper;
+        const sum = sums[group] + (number - upper * above) * unit;
+        if (sum < SPILL && sum > -SPILL) {
+          sums[group] = sum;
+        } else {
+          const carry = Math.floor(sum / WORD);
+          this.#part(words + k + 1)[group] += carry;
+          sums[group] = sum - carry * WORD;
+        }
+      }
+    }
+  }
+
+  /**
+   * Writes the sums of integers as `size` words of two's complement each.
+   * @returns the first group whose sum does not fit; −1 where all do
+   */
+  write(out: Uint32Array, size: number): number {
+    const { groups, parts } = this;
+    const [low] = parts;
+    if (parts.length === 1) {
+      for (let group = 0, at = 0; group < groups; group++) {
+        let rest = low[group];
+        for (let k = 0; k < size; k++) {
+          const above = Math.floor(rest / WORD);
+          out[at++] = rest - above * WORD;
+          rest = above;
+        }
+      }
+      return -1;
+    }
+    for (let group = 0; group < groups; group++)
+      if (!this.#writeOne(group, out, size * group, size)) return group;
+    return -1;
+  }
+
+  /** Answers whether the sum of a group fits. */
+  #writeOne(group: number, out: Uint32Array, at: number, size: number): boolean {
     let carry = 0;
     for (let k = 0; k < size; k++) {
-      const value = (this.#parts[k]?.[group] ?? 0) + carry;
+      const value = (k < this.parts.length ? this.parts[k][group] : 0) + carry;
       out[at + k] = value;
       carry = Math.floor(value / WORD);
     }
     // of values as wide as `out` a sum may have come to a part behind it
-    carry += this.#parts[size]?.[group] ?? 0;
+    if (size < this.parts.length) carry += this.parts[size][group];
     return carry === (out[at + size - 1] >= 0x80000000 ? -1 : 0);
   }
 
   /** The sum of a group, rounded once. */
   toNumber(group: number): number {
-    const parts = this.#parts;
-    if (parts.length === 1) return parts[0][group];
-    // scaling by a power of two does not round
-    if (parts.length === 2) return parts[1][group] * WORD + parts[0][group];
-    return Number(parts.reduceRight((sum, part) => (sum << 32n) + BigInt(part[group]), 0n));
-  }
-}
-
-/** Integers to add up. */
-export function integerTask(integers: Integers, groupOf: Uint32Array, groups: number): GroupTask {
-  return { groupOf, groups, values: { kind: "words", ...integers } };
-}
-
-/** Floats to add up. */
-export function floatTask(
-  data: Float32Array | Float64Array,
-  groupOf: Uint32Array,
-  groups: number,
-): GroupTask {
-  return { groupOf, groups, values: { kind: "floats", data } };
-}
-
-function allRows(groupOf: Uint32Array, groups: number) {
-  return { groupOf, from: 0, to: groupOf.length, low: 0, span: groups + 1 };
-}
-
-/** Compensated sums of floats (`addFloats`). */
-export class FloatSums {
-  private constructor(
-    readonly groups: number,
-    readonly sums: Float64Array = new Float64Array(groups + 1),
-    readonly errors: Float64Array = new Float64Array(groups + 1),
-  ) {}
-
-  /** @param groupOf per row its group, up to `groups`, the extra one, included */
-  static of(values: Float32Array | Float64Array, groupOf: Uint32Array, groups: number): FloatSums {
-    return FloatSums.from(runTask(floatTask(values, groupOf, groups)), groups);
-  }
-
-  /** Of the states of a task. */
-  static from([sums, errors]: readonly Float64Array[], groups: number): FloatSums {
-    return new FloatSums(groups, sums, errors);
-  }
-
-  /** As IntegerSums.merge. */
-  static merge(all: readonly FloatSums[], groupOf: Uint32Array, groups: number): FloatSums {
-    const merged = new FloatSums(groups);
-    let first = 0;
-    for (const part of all) {
-      const own = groupOf.subarray(first, first + part.groups);
-      first += part.groups;
-      mergeFloats(part.sums, part.errors, allRows(own, groups), merged.sums, merged.errors);
+    const { parts, exponent, odd, floats } = this;
+    if (floats.length > 0) return sumOfThree(floats[0][group], floats[1][group], floats[2][group]);
+    if (odd !== null) {
+      const [nan, above, below] = odd.map((counts) => counts[group] > 0);
+      if (nan || (above && below)) return Number.NaN;
+      if (above || below) return above ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     }
-    return merged;
+    if (exponent === 0 && parts.length === 1) return parts[0][group];
+    // scaling by a power of two does not round
+    if (exponent === 0 && parts.length === 2) return parts[1][group] * WORD + parts[0][group];
+    const limbs = LIMBS.subarray(0, parts.length);
+    for (let k = 0; k < limbs.length; k++) limbs[k] = parts[k][group];
+    return roundedSum([{ exponent, limbs }]);
   }
+}
 
-  /** The sum of a group. Infinities and NaN make the error NaN, and are the sum. */
-  toNumber(group: number): number {
-    const sum = this.sums[group];
-    return Number.isFinite(sum) ? sum + this.errors[group] : sum;
-  }
+/** One number at a time, of floats of all magnitudes at most. */
+const LIMBS = new Float64Array(80);
+
+/** Floats as lanes of rows whose groups are known. */
+export function floatLanes(data: Float32Array | Float64Array, validity: Uint8Array | null): LaneColumn {
+  const bits = data instanceof Float32Array ? 23 : 52;
+  return { kind: "floats", data, grid: gridOf(rangeOf(data, 0, data.length), bits), validity };
 }
 
 /** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */
-export function meansOf(sums: IntegerSums | FloatSums, counts: Float64Array, unit: number): Float64Array {
+export function meansOf(sums: Sums, counts: Float64Array, unit: number): Float64Array {
   return counts.map((count, group) => sums.toNumber(group) / (count * unit));
 }

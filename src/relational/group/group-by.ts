@@ -43,12 +43,14 @@ const loadLarge = lazily(() => import("./group-large.js"));
  *
  * Tables on a device (`device.uploadTable`) are taken as well; with `output: "device"` the answer is one.
  *
- * The engine numbers the groups. A GPU also aggregates what can be exact there: not sums and means of floats and
- * decimals, variances, medians, quantiles, countDistinct, least and greatest strings, nor dictionaries but for first
- * and last. These, and on the cpu engine all, the host computes over the same groups, in one pass over each column for
- * each kind of them; `onPlan` says which. The answer is the same. Memory besides the answer: what the engine takes for
- * the groups; where the host aggregates 4 bytes a row and 12 a group, 4 bytes a row for each aggregated column with
- * nulls, 8 to 16 a group for each sum or mean, 8 a row for medians and quantiles.
+ * The cpu engine counts and adds up while it groups, on all threads. A GPU aggregates, but for variances, medians,
+ * quantiles, countDistinct, least and greatest strings, and dictionaries but for first and last, and where float64
+ * columns to sum up have magnitudes more than 10^70 apart. What an engine leaves the host computes over the groups'
+ * numbers of the rows, in one pass over each column for each kind of aggregate; `onPlan` says which. The answer is the
+ * same. Memory besides the answer: what the engine takes for the groups, on a GPU 12 to 48 bytes a group for each column
+ * that is summed up, on the cpu engine with many groups the keys and the values to sum up once more; where the host
+ * aggregates 4 bytes a row and 12 a group, 4 bytes a row for each aggregated column with nulls, 8 a row for medians and
+ * quantiles.
  *
  * Of an iterable or async iterable of tables or record batches the groups are those of one table with all their rows,
  * of a join that is not awaited those of its rows, which then come batch by batch with only the columns that the groups

@@ -11,7 +11,8 @@ import type { Device } from "../../device.js";
 import { ValidationError } from "../../errors.js";
 import { check, checkOneOf, describe } from "../../options.js";
 import { type GroupedRows, groupRows } from "../aggregate/group-rows.js";
-import { type GroupedSource, GroupStates, openSource } from "../aggregate/group-states.js";
+import { type GroupedSource, GroupStates, type MadeGroups, openSource } from "../aggregate/group-states.js";
+import { SumPlan } from "../aggregate/sum-plan.js";
 import { AGGREGATE_NAMES, type Aggregate, type NamedAggregate } from "../aggregates.js";
 import type { GroupByOptions, GroupStage } from "../group-calls.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
@@ -54,12 +55,20 @@ export class Grouping {
     const { call } = this;
     const encoded = encodeOwnKeys(source.keys, rows);
     call.endStage("encode keys");
-    const grouped = await call.onEngine((engineCall) => {
+    const plan = new SumPlan(source.columns, this.aggregates);
+    const operations = await device.engine.rows();
+    const made = await call.onEngine(async (engineCall): Promise<MadeGroups> => {
       if (remark !== undefined) engineCall.log?.remark(remark);
-      return groupRows(device, encoded, engineCall);
+      if (!operations.sumGroups) return groupRows(device, encoded, engineCall);
+      const { needsNumbers, summed } = plan;
+      const { columns, ...groups } = await operations.sumGroups(encoded, summed, {
+        ...engineCall,
+        numbers: needsNumbers,
+      });
+      return { ...groups, sums: columns };
     });
     call.endStage("group rows");
-    const states = await this.statesOf(device, source, grouped, this.aggregates);
+    const states = await this.#statesOf(device, source, plan, made);
     call.endStage("aggregate");
     return { device, states };
   }
@@ -71,8 +80,17 @@ export class Grouping {
     grouped: GroupedRows,
     aggregates: readonly NamedAggregate[],
   ): Promise<GroupStates> {
+    return this.#statesOf(device, source, new SumPlan(source.columns, aggregates), grouped);
+  }
+
+  async #statesOf(
+    device: Device,
+    source: GroupedSource,
+    plan: SumPlan,
+    made: MadeGroups,
+  ): Promise<GroupStates> {
     const host = await device.host();
-    return GroupStates.of(source, grouped, aggregates, this.#grouper(device), this.call.pause, host);
+    return GroupStates.of(source, plan, made, this.#grouper(device), this.call.pause, host);
   }
 
   /** The groups of several tables. */

@@ -32,6 +32,7 @@ it("asks the engine for what it said that it takes", () => {
   expect(reductionOf(aggregates[0].aggregate as never, column)).toEqual({
     kind: "sum",
     form: "float",
+    isDecimal: false,
     column,
   });
   expect(reductionOf(aggregates[4].aggregate as never, undefined)).toEqual({ kind: "count", column: null });

@@ -136,7 +136,8 @@ describe("groups on the device", () => {
   it("the device and the host share the aggregates of a call, and the plan tells which are whose", async () => {
     const asked: [Record<string, Aggregate>, string?][] = [
       [{ n: count(), total: sum("k"), most: max("v") }],
-      [{ x: sum("v") }, 'sum of "v", of type float64'],
+      [{ x: sum("v"), average: mean("v") }],
+      [{ x: std("v"), n: count("v") }, 'std of "v", of type float64'],
       [
         { middle: median("v"), n: count(), spread: std("k"), last: last("v"), different: countDistinct("k") },
         'median of "v", of type float64; std of "k", of type int32; countDistinct of "k", of type int32',

@@ -266,13 +266,16 @@ export class RowTable implements KeyTable {
   }
 }
 
-function sameWords(a: Uint32Array, p: number, b: Uint32Array, q: number, width: number): boolean {
+export function sameWords(a: Uint32Array, p: number, b: Uint32Array, q: number, width: number): boolean {
   for (let k = 0; k < width; k++) if (a[p + k] !== b[q + k]) return false;
   return true;
 }
 
-/** Compares the strings whose ranges come after the words of two keys. */
-function sameStrings(a: TableKeys, atA: number, b: TableKeys, atB: number): boolean {
+/** Where the strings of keys are. */
+type StringKeys = Pick<TableKeys, "words" | "width" | "bytes">;
+
+/** Whether the strings are the same whose ranges come after the words of two keys. */
+export function sameStrings(a: StringKeys, atA: number, b: StringKeys, atB: number): boolean {
   let p = atA + a.width;
   let q = atB + b.width;
   for (let c = 0; c < a.bytes.length; c++, p += 2, q += 2) {

@@ -66,7 +66,8 @@ const ONE_TABLE = {
   partitions: 1,
 } as const;
 
-async function leadersOfStrings(run: RowRun, strings: RowKeys): Promise<Uint32Array> {
+/** Which of equal strings stands for them: row + 1 for those that follow another, 0 for others. */
+export async function leadersOfStrings(run: RowRun, strings: RowKeys): Promise<Uint32Array> {
   const follows = run.work.zeroedWords(strings.rows);
   await findLeaders(run, strings, false, follows);
   return follows;

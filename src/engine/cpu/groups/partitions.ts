@@ -13,7 +13,7 @@ import type { RowRun } from "../rows/row-run.js";
 import type { Layout } from "./key-layout.js";
 import { ExactTable, type KeyTable, RowTable, Slots, type TableKeys } from "./key-tables.js";
 import { type KeySide, packKeys, type RowHashing } from "./row-keys.js";
-import { recordWords, type SortedKeys } from "./sort.js";
+import { type MovedValues, recordWords, type SortedKeys } from "./sort.js";
 
 /**
  * Rows and bytes of records of a side in a partition. Tuned on an EPYC 9004 (1 MiB of L2 cache a core), Node 20, with
@@ -39,7 +39,10 @@ export function partitionBits(rows: number, layout: Layout): number {
   return Math.max(1, Math.min(MOST_PARTITION_BITS, Math.ceil(Math.log2(rows / partitionRows))));
 }
 
-/** Sorts rows `first` to `first + rows` of a side into 2^bits partitions. The result is in `kept`. */
+/**
+ * Sorts rows `first` to `first + rows` of a side into 2^bits partitions. The result is in `kept`.
+ * @param valuesOf values of some rows that are to be sorted with them
+ */
 export async function sortByPartition(
   run: RowRun,
   side: KeySide,
@@ -48,6 +51,7 @@ export async function sortByPartition(
   layout: Layout,
   bits: number,
   kept = new Scratch(run.work),
+  valuesOf?: (first: number, rows: number, scratch: Scratch) => readonly MovedValues[],
 ): Promise<SortedKeys> {
   const sliceRows = run.threads.tuning.slice;
   const { width, exact } = layout;
@@ -58,7 +62,8 @@ export async function sortByPartition(
   await run.overChunks(rows, (from, count, scratch) => {
     const some = { side, first: first + from, rows: count };
     const keys = packKeys(some, layout, run.hashing, run.work, scratch);
-    return { kind: "sort", keys, firstSlice: from / sliceRows, to };
+    const values = valuesOf?.(first + from, count, scratch);
+    return { kind: "sort", keys, firstSlice: from / sliceRows, to, values };
   });
   return to;
 }

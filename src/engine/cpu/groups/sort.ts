@@ -4,6 +4,8 @@
  * stably, each slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads
  * take slices independently. Rows to skip are left out.
  */
+import { isSet, setBit } from "../../../bitmaps.js";
+import type { LaneColumn } from "../../../host/lanes.js";
 import { silently, type Work } from "../../../host/work.js";
 import { hashKeys, mixedWord, type PackedKeys } from "./row-keys.js";
 
@@ -28,6 +30,15 @@ export interface SortJob {
   /** Number of the first slice among the side's. */
   readonly firstSlice: number;
   readonly to: SortedKeys;
+  /** Values of these rows, and where they go beside the records. */
+  readonly values?: readonly MovedValues[];
+}
+
+/** A column of values, and the same in the order of the records. */
+export interface MovedValues {
+  readonly from: LaneColumn;
+  /** Its bitmap is zeroed. */
+  readonly to: LaneColumn;
 }
 
 /** Words of a record. */
@@ -35,9 +46,10 @@ export function recordWords(keys: Pick<PackedKeys, "exact" | "stride">): number 
   return keys.exact ? 2 : 2 + keys.stride;
 }
 
-export function openSort({ keys, firstSlice, to }: SortJob): Work {
+export function openSort({ keys, firstSlice, to, values = [] }: SortJob): Work {
   const { sliceRows } = to;
   const partitionOf = new Uint16Array(sliceRows);
+  const places = new Uint32Array(values.length > 0 ? sliceRows : 0);
   return silently(Math.ceil(keys.rows / sliceRows), (piece) => {
     const from = piece * sliceRows;
     const end = Math.min(keys.rows, from + sliceRows);
@@ -46,6 +58,8 @@ export function openSort({ keys, firstSlice, to }: SortJob): Work {
     const slice = firstSlice + piece;
     const next = placePartitions(counts, to, slice);
     const shift = slice * sliceRows - from;
+    if (values.length > 0) placeRows(places, partitionOf, next.slice(), end - from);
+    for (const { from: own, to: sorted } of values) moveValues(own, sorted, places, from, end - from);
     if (keys.exact) scatterCodes(next, partitionOf, keys, to, from, end, shift);
     else scatterRecords(next, partitionOf, keys, to, from, end, shift);
   });
@@ -78,6 +92,72 @@ function placePartitions(counts: Uint32Array, { sliceRows, starts }: SortedKeys,
     place += rows;
   }
   return counts;
+}
+
+/** Writes down which record each row of a slice becomes. */
+function placeRows(places: Uint32Array, partitionOf: Uint16Array, next: Uint32Array, rows: number): void {
+  for (let i = 0; i < rows; i++) places[i] = next[partitionOf[i]]++;
+}
+
+function moveValues(
+  from: LaneColumn,
+  to: LaneColumn,
+  places: Uint32Array,
+  first: number,
+  rows: number,
+): void {
+  if (from.validity !== null && to.validity !== null)
+    moveBits(from.validity, to.validity, places, first, rows);
+  if (from.kind === "words" && to.kind === "words")
+    moveWords(from.data, to.data, from.width, places, first, rows);
+  if (from.kind !== "floats" || to.kind !== "floats") return;
+  if (from.data instanceof Float64Array) moveDoubles(from.data, to.data as Float64Array, places, first, rows);
+  else moveSingles(from.data, to.data as Float32Array, places, first, rows);
+}
+
+/** A slice begins at a whole byte, of the bitmap as of the records. */
+function moveBits(from: Uint8Array, to: Uint8Array, places: Uint32Array, first: number, rows: number): void {
+  for (let i = 0; i < rows; i++) if (isSet(from, first + i)) setBit(to, places[i]);
+}
+
+function moveWords(
+  from: Uint32Array,
+  to: Uint32Array,
+  width: number,
+  places: Uint32Array,
+  first: number,
+  rows: number,
+): void {
+  if (width === 1) {
+    for (let i = 0; i < rows; i++) to[places[i]] = from[first + i];
+    return;
+  }
+  for (let i = 0, at = first * width; i < rows; i++) {
+    const out = places[i] * width;
+    for (let k = 0; k < width; k++) to[out + k] = from[at++];
+  }
+}
+
+// two functions, for each to see one kind of array
+
+function moveDoubles(
+  from: Float64Array,
+  to: Float64Array,
+  places: Uint32Array,
+  first: number,
+  rows: number,
+): void {
+  for (let i = 0; i < rows; i++) to[places[i]] = from[first + i];
+}
+
+function moveSingles(
+  from: Float32Array,
+  to: Float32Array,
+  places: Uint32Array,
+  first: number,
+  rows: number,
+): void {
+  for (let i = 0; i < rows; i++) to[places[i]] = from[first + i];
 }
 
 /**

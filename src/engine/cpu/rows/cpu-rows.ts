@@ -2,12 +2,14 @@
 import type { DeviceArray } from "../../device-array.js";
 import type { DeviceColumn, DeviceKeys, KindAt, MatchCall, MatchesAt, Words } from "../../device-columns.js";
 import type { Placement } from "../../engine.js";
+import type { SumCall, SummedColumn, SummedGroups } from "../../group-sums.js";
 import type { Keep } from "../../keep.js";
 import type { GroupCall, RowGroups } from "../../row-groups.js";
 import type { JoinCall, RowIndex, RowOperations } from "../../row-operations.js";
 import type { RowKeys } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { groupRows } from "../groups/group-rows.js";
+import { sumGroups } from "../groups/sum-groups.js";
 import { indexRows } from "../join/row-index.js";
 import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
 import { distinctRows, maskRows } from "./distinct-rows.js";
@@ -52,7 +54,7 @@ export class CpuRows implements RowOperations {
 
   async distinctRows(keys: DeviceKeys, keep: Keep, call: Omit<JoinCall, "nullsEqual">): Promise<Words> {
     this.#engine.guard();
-    return distinctRows(this.#engine, this, keys, keep, call);
+    return distinctRows(this.#engine, keys, keep, call);
   }
 
   async maskOf(rows: Words, length: number): Promise<DeviceArray<"u8">> {
@@ -63,5 +65,10 @@ export class CpuRows implements RowOperations {
   async group(keys: RowKeys, call: GroupCall): Promise<RowGroups> {
     this.#engine.guard();
     return groupRows(this.#engine, keys, call);
+  }
+
+  async sumGroups(keys: RowKeys, columns: readonly SummedColumn[], call: SumCall): Promise<SummedGroups> {
+    this.#engine.guard();
+    return sumGroups(this.#engine, keys, columns, call);
   }
 }

@@ -1,41 +1,33 @@
-/** Distinct rows on the cpu engine: rows are grouped (../groups), whose lists of members ascend. Masks of rows. */
+/** Distinct rows on the cpu engine: rows are grouped (../groups), in the order of their first rows. Masks of rows. */
 import type { DeviceArray } from "../../device-array.js";
 import type { DeviceKeys, Words } from "../../device-columns.js";
 import type { Keep } from "../../keep.js";
-import type { JoinCall, RowOperations } from "../../row-operations.js";
+import type { JoinCall } from "../../row-operations.js";
 import type { CpuEngine } from "../cpu-engine.js";
+import { sumGroups } from "../groups/sum-groups.js";
 import { hostKeys, hostWords } from "./device-columns.js";
 
 /** The rows that stay; see engine/device-columns.ts. */
 export async function distinctRows(
   engine: CpuEngine,
-  operations: RowOperations,
   keys: DeviceKeys,
   keep: Keep,
   call: Omit<JoinCall, "nullsEqual">,
 ): Promise<Words> {
-  const groups = await operations.group(hostKeys(keys), { ...call, nullsEqual: true });
-  try {
-    const kept = keptRows(hostWords(groups.offsets), hostWords(groups.members), groups.groups, keep);
-    const rows = engine.newArray("u32", kept.length, false);
-    hostWords(rows).set(kept);
-    return rows;
-  } finally {
-    groups.destroy();
+  const counted = keep === "none" ? ([{ kind: "rows", validity: null }] as const) : [];
+  const numbers = keep === "last";
+  const { firsts, groupOf, columns } = await sumGroups(engine, hostKeys(keys), counted, { ...call, numbers });
+  let kept = firsts;
+  if (keep === "none") {
+    const [rows] = columns[0].sums[0].parts;
+    kept = firsts.filter((_, group) => rows[group] === 1);
+  } else if (groupOf !== null) {
+    for (let row = 0; row < groupOf.length; row++) kept[groupOf[row]] = row;
+    kept.sort();
   }
-}
-
-/** Groups come in the order of their first rows. */
-function keptRows(offsets: Uint32Array, members: Uint32Array, groups: number, keep: Keep): Uint32Array {
-  const kept = new Uint32Array(groups);
-  let count = 0;
-  for (let group = 0; group < groups; group++) {
-    const [from, to] = [offsets[group], offsets[group + 1]];
-    if (keep === "none" && to - from > 1) continue;
-    kept[count++] = members[keep === "last" ? to - 1 : from];
-  }
-  const rows = kept.subarray(0, count);
-  return keep === "last" ? rows.sort() : rows;
+  const rows = engine.newArray("u32", kept.length, false);
+  hostWords(rows).set(kept);
+  return rows;
 }
 
 /** Lists rows as a mask; see engine/device-columns.ts. */

@@ -5,6 +5,16 @@
  */
 
 import type { Work } from "../../../host/work.js";
+import {
+  type FloatRangesJob,
+  openFloatRanges,
+  openPartitions,
+  openRenumber,
+  openSlices,
+  type PartitionsJob,
+  type RenumberJob,
+  type SlicesJob,
+} from "../groups/aggregate-jobs.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
 import { openSort, type SortJob } from "../groups/sort.js";
 import { type MatchJob, openMatch, openPlace, type PlaceJob } from "../join/match.js";
@@ -24,6 +34,10 @@ import {
 export type RowJob =
   | SortJob
   | LeadJob
+  | SlicesJob
+  | FloatRangesJob
+  | PartitionsJob
+  | RenumberJob
   | MatchJob
   | PlaceJob
   | ProbeJob
@@ -42,6 +56,14 @@ export function openRowJob(job: RowJob): Work {
       return openSort(job);
     case "lead":
       return openLead(job);
+    case "group slices":
+      return openSlices(job);
+    case "float ranges":
+      return openFloatRanges(job);
+    case "group partitions":
+      return openPartitions(job);
+    case "renumber":
+      return openRenumber(job);
     case "match":
       return openMatch(job);
     case "place":

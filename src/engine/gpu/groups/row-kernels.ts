@@ -55,6 +55,15 @@ export const reduceParams = [
   "nullable",
   /** The upper word of a float's infinity. */
   "infinity",
+  /** Of values that are added up: the lowest place of floats, and the exponent's field of what sums count. */
+  "lowest",
+  "exponent",
+  /** Words of sums that are integers, and whether these are decimals. */
+  "size",
+  "isLimited",
+  /** The words of the double that means are divided by besides. */
+  "unitLow",
+  "unitHigh",
   /** 0xffffffff: the least word is looked for. */
   "flip",
   /** Words of the extreme value that are known. */
@@ -142,6 +151,8 @@ export const rowCounters = countersOf("RowControl", [
   "keysMarked",
   /** 1 where some bin has many more rows than others. */
   "keysUneven",
+  /** 1 where a sum outgrows a decimal. */
+  "sumsLeft",
   /** 1 where rows of a side have equal keys: see ../join/match-parts.wgsl. */
   "keysRepeat",
   /**

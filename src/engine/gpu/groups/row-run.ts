@@ -102,6 +102,8 @@ export class RowRun {
   counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
   /** What goes before the next submission. */
   readonly #queued: Recording[] = [];
+  /** What is read along with the next submission that is waited for. */
+  readonly #reads: Readback[] = [];
   /** Rows of all passes that are done, and of those that were reported. */
   #done = 0;
   #reported = 0;
@@ -199,6 +201,11 @@ export class RowRun {
     this.#queued.push(record);
   }
 
+  /** Has memory read back with the next submission that is waited for. */
+  queueRead(read: Readback): void {
+    this.#reads.push(read);
+  }
+
   /** Submits what was queued. */
   async flush(label: string): Promise<void> {
     if (this.#queued.length > 0) await this.submit(label, () => {});
@@ -212,7 +219,7 @@ export class RowRun {
   /** Submits, waits, and reads the counters back, and what else is asked for. */
   async submitAndWait(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
     const into = new Uint8Array(rowCounters.bytes);
-    const all = [{ buffer: this.control.buffer, offset: 0, into }, ...reads];
+    const all = [{ buffer: this.control.buffer, offset: 0, into }, ...this.#reads.splice(0), ...reads];
     await this.submissions.submitNow(label, this.#withQueued(record), all);
     this.counters = rowCounters.read(into);
   }

@@ -12,6 +12,7 @@ import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
 import { countKeysKernels, sampleKeysKernel } from "./reduce-kernels.js";
 import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
 import { preparing, type Summed } from "./sum-parts.js";
+import type { Summands } from "./summands.js";
 
 /** Slots of the table: more groups than caches have slots are numbered another way. */
 const FEW_SLOTS = 4096;
@@ -27,8 +28,8 @@ const SLOTS_PER_GROUP = 1.5;
  * to 48 MiB, about as much as the cache of a large GPU holds.
  */
 const MANY = { leastRows: 2 ** 22, leastGroups: 2 ** 20 } as const;
-/** Of the largest state of a group. */
-const STATE_BYTES = 16;
+/** Bytes of a group's least state. */
+const LEAST_STATE = 16;
 /** Rows from which a sample is to tell that groups are not few. */
 const LEAST_SAMPLED = 2 ** 14;
 
@@ -61,7 +62,7 @@ export async function numberKeys(
   run: RowRun,
   bindings: KeyBindings,
   rows: number,
-  summed: Summed | null,
+  { summands, summed }: { readonly summands: Summands; readonly summed: Summed | null },
 ): Promise<NumberedGroups | RowsByGroup | null> {
   const { tuning } = run.host;
   const keyNullable = Number(bindings.keyValidity !== undefined);
@@ -82,17 +83,18 @@ export async function numberKeys(
   const survey = await surveyKeys(run, bindings, rows);
   if (survey.groups < leastGroups) return null;
   const params = { keyNullable, ...tableOf(powerOfTwo(SLOTS_PER_GROUP * survey.groups), MANY_STEPS) };
-  if (!isBindable(run, params.slots, rows)) return null;
+  const states = Array.from(summands.values(), (summand) => 4 * summand.told().stride);
+  if (!isBindable(run, Math.max(LEAST_STATE, ...states) * (params.slots + 1), rows)) return null;
   const items = await listRows(run, bindings, survey, rows, params);
   return countKeys(run, { rows, by: "items", bindings: { items } }, params, {
     what: "rows are sorted by their keys, groups",
   });
 }
 
-/** Whether states of so many groups and lists of so many rows can be bound. */
-function isBindable({ host }: RowRun, slots: number, rows: number): boolean {
+/** Whether states of so many bytes and lists of so many rows can be bound. */
+function isBindable({ host }: RowRun, states: number, rows: number): boolean {
   const { maxBinding, maxBuffer } = host.gpu.traits;
-  return Math.max((slots + 1) * STATE_BYTES, rows * 8) <= Math.min(maxBinding, maxBuffer);
+  return Math.max(states, rows * 8) <= Math.min(maxBinding, maxBuffer);
 }
 
 const tableOf = (slots: number, steps: number) => ({

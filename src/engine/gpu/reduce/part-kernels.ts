@@ -5,7 +5,7 @@
 
 import { reduceParams, rowCounters } from "../groups/row-kernels.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
-import { atomics, mixedKeys, tiles, tilesOfRows } from "./reduce-kernels.js";
+import { addends, atomics, mixedKeys, tiles, tilesOfRows, values } from "./reduce-kernels.js";
 
 const starts = fragment("reduce/part-items", { bindings: { partStarts: read() } });
 const splitting = [
@@ -24,7 +24,7 @@ export const splitRowsKernel = kernelSource("split rows", reduceParams, [
   ...mixedKeys,
   ...tilesOfRows,
   ...splitting,
-  fragment("reduce/values", { bindings: { data: read(), validity: read() } }),
+  values,
   fragment("reduce/split-rows", {
     constants: [
       /** Values are of one word: reading them takes no branch, so that many are on their way at once. */
@@ -45,21 +45,21 @@ export const sumPartsKernel = kernelSource("sum parts", reduceParams, [
   fragment("table/hash"),
   rowCounters.control,
   starts,
+  ...addends,
   fragment("partitioned/cas-seen"),
   fragment("reduce/sum-parts", {
-    bindings: {
-      items: read("array<vec2u>"),
-      words: read(),
-      counts: readWrite(),
-      firsts: readWrite(),
-      sums: readWrite("array<vec4u>"),
-    },
+    bindings: { items: read("array<vec2u>"), counts: readWrite(), firsts: readWrite(), sums: readWrite() },
     constants: [
-      /** Slots of a workgroup's table, a power of two; those of sums, or one. */
+      /** Slots of a workgroup's table, a power of two. */
       "SLOTS",
-      "SUMMED_SLOTS",
       "INVOCATIONS",
-      "VALUED",
+      /** A column is summed up; its values lie beside the rows; some are null. */
+      "SUMMED",
+      "CARRIED",
+      "NULLABLE",
+      /** Slots of counts of values, and of the words of sums. */
+      "VALUE_SLOTS",
+      "SUM_SLOTS",
     ],
   }),
 ]);

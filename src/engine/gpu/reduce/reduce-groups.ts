@@ -23,6 +23,7 @@ import { GroupStates } from "./group-states.js";
 import { numberKeys, wordKeysOf } from "./number-keys.js";
 import { type NumberedGroups, numberedRows, type RowsByGroup } from "./rows-by-group.js";
 import { summedOf } from "./sum-parts.js";
+import { type Summands, summandsOf } from "./summands.js";
 
 /**
  * Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of
@@ -80,11 +81,13 @@ async function reduce(
   reductions: readonly Reduction[],
   { groupOf, results, rowNumbers }: Answers,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
-  const numbered = await numberRows(run, keys, reductions, groupOf?.range);
+  const summands = await summandsOf(run, keys.rows, reductions);
+  const numbered = await numberRows(run, keys, { reductions, summands }, groupOf?.range);
   run.checkSignal();
-  const states = await GroupStates.of(run, numbered, results, rowNumbers);
+  const states = await GroupStates.of(run, numbered, summands, results, rowNumbers);
   const reduced: Reduced[] = [];
   for (const reduction of reductions) reduced.push(await reduceColumn(states, reduction));
+  await states.checkLimits();
   run.finish();
   return { groups: numbered.groups, reduced };
 }
@@ -93,12 +96,13 @@ async function reduce(
 async function numberRows(
   run: RowRun,
   keys: DeviceKeys,
-  reductions: readonly Reduction[],
+  { reductions, summands }: { reductions: readonly Reduction[]; summands: Summands },
   asked: Range | undefined,
 ): Promise<NumberedGroups | RowsByGroup> {
   const { rows } = keys;
   const words = asked ? null : await wordKeysOf(run, keys);
-  const byKey = words && (await numberKeys(run, words, rows, summedOf(reductions)));
+  const byKey =
+    words && (await numberKeys(run, words, rows, { summands, summed: summedOf(reductions, summands) }));
   if (byKey) return byKey;
   checkBinding(run.host.gpu, largestRange(keys, run.layout));
   const groupOf = asked ?? (await run.range(rows * 4));

@@ -46,12 +46,39 @@ const cached = [
     ],
   }),
 ];
-const overValues = [...cached, fragment("reduce/values", { bindings: { data: read(), validity: read() } })];
+export const values = fragment("reduce/values", { bindings: { data: read(), validity: read() } });
+const overValues = [...cached, values];
+const wholeFloats = fragment("reduce/whole-float", {
+  constants: [
+    /** Values are floats. */
+    "FLOATS",
+  ],
+});
+/** Values as integers that are added up. */
+export const addends = [
+  values,
+  wholeFloats,
+  fragment("reduce/addends", {
+    constants: [
+      /** Of such an integer. */
+      "WORDS",
+    ],
+  }),
+];
+
+/** Tells where the bits of a column's values are. */
+export const surveyValuesKernel = kernelSource("survey values", reduceParams, [
+  rowsFragment,
+  values,
+  wholeFloats,
+  fragment("reduce/survey-values", { bindings: { told: atomics() } }),
+]);
 
 /** Counts values, and adds them up. */
 export const addValuesKernels = forRowsBy((way) =>
   kernelSource("add values", reduceParams, [
-    ...overValues,
+    ...cached,
+    ...addends,
     ...grouped[way],
     fragment("reduce/add-values", { bindings: { states: atomics() } }),
   ]),
@@ -190,18 +217,53 @@ export const putGroupsKernel = kernelSource("put groups", reduceParams, [
 ]);
 
 const finishing = { bindings: { order: read(), states: read(), finished: readWrite() } };
-const finishKernel = (label: string, ...code: readonly string[]) =>
-  kernelSource(label, reduceParams, [...eachRow, ...code.map((each) => fragment(each, finishing))]);
-
-export type FinishKernel = ReturnType<typeof finishKernel>;
+const total = fragment("reduce/total", { ...finishing, constants: ["WORDS"] });
+const nearest = fragment("reduce/nearest-double", { constants: ["WORDS"] });
 
 /** Row numbers. */
-export const finishRowsKernel = finishKernel("finish rows", "reduce/finish-rows");
+export const finishRowsKernel = kernelSource("finish rows", reduceParams, [
+  ...eachRow,
+  fragment("reduce/finish-rows", finishing),
+]);
 /** Counts as 64-bit integers. */
-export const finishCountsKernel = finishKernel("finish counts", "reduce/finish-counts");
+export const finishCountsKernel = kernelSource("finish counts", reduceParams, [
+  ...eachRow,
+  fragment("reduce/finish-counts", finishing),
+]);
 /** Which groups have values. */
-export const finishValidityKernel = finishKernel("finish validity", "reduce/finish-validity");
-/** Sums as integers of 64 or 128 bits. */
-export const finishSumsKernel = finishKernel("finish sums", "reduce/total", "reduce/finish-sums");
-/** Means as float64. */
-export const finishMeansKernel = finishKernel("finish means", "reduce/total", "reduce/finish-means");
+export const finishValidityKernel = kernelSource("finish validity", reduceParams, [
+  ...eachRow,
+  fragment("reduce/finish-validity", finishing),
+]);
+/** Sums of integers and decimals. */
+export const finishSumsKernel = kernelSource("finish sums", reduceParams, [
+  ...eachRow,
+  rowCounters.control,
+  total,
+  fragment("reduce/finish-sums", {
+    values: { LIMITS: [...wordsOf(10n ** 38n, 4), ...wordsOf(10n ** 76n, 8)] },
+  }),
+]);
+/** Sums as float64. */
+export const finishDoublesKernel = kernelSource("finish doubles", reduceParams, [
+  ...eachRow,
+  total,
+  nearest,
+  fragment("reduce/finish-doubles"),
+]);
+/** Means as float64, of such sums. */
+export const finishMeansKernel = kernelSource("finish means", reduceParams, [
+  ...eachRow,
+  nearest,
+  fragment("reduce/finish-means", { bindings: { ...finishing.bindings, sums: read("array<vec2u>") } }),
+]);
+
+export type FinishKernel =
+  | typeof finishRowsKernel
+  | typeof finishSumsKernel
+  | typeof finishDoublesKernel
+  | typeof finishMeansKernel;
+
+function wordsOf(integer: bigint, words: number): number[] {
+  return Array.from({ length: words }, (_, k) => Number(BigInt.asUintN(32, integer >> BigInt(32 * k))));
+}

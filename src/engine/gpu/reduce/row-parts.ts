@@ -10,7 +10,7 @@ import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import type { Range, Recorder } from "../runtime.js";
-import { dataOf, paramsOf } from "./group-states.js";
+import { dataOf, paramsOf } from "./column-params.js";
 import { splitPartsKernel, splitRowsKernel } from "./part-kernels.js";
 import { tileOf } from "./row-tiles.js";
 

@@ -3,10 +3,10 @@
  * told: how many slots a workgroup's cache has, and how many rows an invocation takes.
  */
 
-import type { NumberColumn } from "../../reductions.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { GpuRuntime, Range } from "../runtime.js";
 import type { addValuesKernels } from "./reduce-kernels.js";
+import type { Summand } from "./summands.js";
 
 /** Groups that have numbers. */
 export interface NumberedGroups {
@@ -25,7 +25,7 @@ export interface NumberedGroups {
 interface KnownStates {
   readonly firsts: Range;
   readonly counts: Range;
-  readonly sums?: { readonly of: NumberColumn; readonly range: Range } | undefined;
+  readonly sums?: { readonly of: Summand; readonly range: Range } | undefined;
 }
 
 /** Rows by group. */
@@ -43,8 +43,9 @@ export const numberedRows = (rows: number, groups: number, groupOf: Range): Rows
   return { rows, groups, numbers: groups, by: "numbers", bindings: { groupOf }, params: {} };
 };
 
-/** Bytes of a cache's slot: of add-values, raise and count-keys. */
-export const SLOT_BYTES = { addValues: 20, raise: 8, countKeys: 12 } as const;
+/** Bytes of a cache's slot: of raise and count-keys; of add-values for values of so many words. */
+export const SLOT_BYTES = { raise: 8, countKeys: 12 } as const;
+export const addSlotBytes = (words: number) => 4 * (words + 3);
 
 /** Slots of caches: for up to FEW groups, for more, and on software GPUs, which take seconds to zero them. */
 const SLOTS = { few: 512, many: 2048, software: 512 } as const;

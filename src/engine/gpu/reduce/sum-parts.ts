@@ -1,58 +1,59 @@
 /**
  * Groups of rows by a key of one word, many of them, with the sum of one column at most: rows are split into parts of
- * their mixed keys, twice, with their values beside them, until a part's groups fit a workgroup's memory, where they
- * are found and summed up. So memory is only gone through in order, whatever the number of groups.
+ * their mixed keys, twice, until a part's groups fit a workgroup's memory, where they are found and summed up. Values
+ * of a word lie beside the rows, so that memory is only gone through in order, whatever the number of groups; longer
+ * ones are read where their column has them.
  *
  * Parts have about the same number of rows where keys have; a survey tells where they have not, and then this is left
  * to others.
  */
 
-import type { DeviceColumn } from "../../device-columns.js";
-import type { NumberColumn, Reduction } from "../../reductions.js";
+import type { Reduction } from "../../reductions.js";
 import type { Chunk } from "../batch/columns.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import type { Range, Recorder } from "../runtime.js";
+import { dataOf } from "./column-params.js";
 import { type KeyBindings, type Survey, surveying } from "./list-rows.js";
 import { sumPartsKernel } from "./part-kernels.js";
 import { kindOf, mostOfPart, mostPartBits, partsOf, splitRows } from "./row-parts.js";
 import type { NumberedGroups } from "./rows-by-group.js";
+import { constantsOf, type PendingSummand, type Summand, type Summands } from "./summands.js";
 
 /** Rows that a part has, unless there are too few parts. */
 const PART_ROWS = { software: 128, hardware: 8192 } as const;
 /**
- * Slots of a workgroup's table, if it has memory for them, the bytes of each with a sum, and groups per slot at most
+ * Slots of a workgroup's table, if it has memory for them, the bytes of each without a sum, and groups per slot at most
  * and at best.
  */
 const SLOTS = { software: 512, hardware: 2048 } as const;
-const SLOT_BYTES = 20;
+const SLOT_BYTES = 12;
 const SPARE_BYTES = 512;
 const MOST_LOAD = 0.8;
 const LOAD = 0.5;
 /** Invocations of a workgroup: as many as there may be, since a core of a GPU has memory for few workgroups. */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 
-/** What is summed up beside counting rows: a column without nulls, of a word at most. */
+/** What is summed up beside counting rows: a column of numbers. */
 export interface Summed {
-  readonly of: NumberColumn | null;
+  readonly of: PendingSummand | null;
 }
 
 /** What some reductions ask for, if it is what this does; else null. */
-export function summedOf(reductions: readonly Reduction[]): Summed | null {
-  let of: NumberColumn | null = null;
-  for (const reduction of reductions) {
-    const { kind } = reduction;
-    if (kind === "first" || (kind === "count" && !reduction.column?.validity)) continue;
-    if (kind !== "sum" && kind !== "mean") return null;
-    if (!isShort(reduction.column) || (of && of.column.values !== reduction.column.values)) return null;
-    of = reduction;
-  }
-  return { of };
+export function summedOf(reductions: readonly Reduction[], summands: Summands): Summed | null {
+  const [of = null, ...others] = summands.values();
+  if (others.length > 0) return null;
+  const isMade = ({ kind, column }: Reduction) =>
+    kind === "first" || kind === "sum" || kind === "mean" || (kind === "count" && isCounted(column, of));
+  return reductions.every(isMade) ? { of } : null;
 }
 
-function isShort({ values, validity }: DeviceColumn): boolean {
-  if (validity !== null) return false;
-  return values?.kind === "bits" || (values?.kind === "fixed" && values.width <= 4);
+const isCounted = (column: Reduction["column"], of: PendingSummand | null) =>
+  !column?.validity || column.values === of?.column.values;
+
+/** Whether values go along with their rows: those of a word without nulls, but for floats, which take more to add up. */
+function carriedOf(of: Summand | null): Summand | null {
+  return of && of.form !== "float" && of.params.words === 1 && !of.column.validity ? of : null;
 }
 
 interface Shape {
@@ -83,18 +84,24 @@ export async function preparing(
     survey: () => surveyed.survey(),
     async sum() {
       const told = surveyed.told();
-      const shape = told.isUneven ? null : shapeOf(run, rows, told.groups, fine);
-      return shape && run.attempt(() => sumParts(run, { ...bindings, rows, summed, survey: told, shape }));
+      const of = summed.of?.told() ?? null;
+      if (told.isUneven || of?.isSpecial) return null;
+      const shape = shapeOf(run, { rows, of, groups: told.groups, fine });
+      return shape && run.attempt(() => sumParts(run, { ...bindings, rows, of, survey: told, shape }));
     },
   };
 }
 
 /** Null where the parts would have too many groups for a workgroup's memory. */
-function shapeOf(run: RowRun, rows: number, groups: number, fine: number): Shape | null {
+function shapeOf(
+  run: RowRun,
+  { rows, of, groups, fine }: Pick<Work, "rows" | "of"> & { readonly groups: number; readonly fine: number },
+): Shape | null {
   const kind = kindOf(run);
   const { maxWorkgroupBytes: most } = run.host.gpu.traits;
+  const slotBytes = SLOT_BYTES + (of ? 4 * of.stride : 0);
   let slots: number = SLOTS[kind];
-  while (slots * SLOT_BYTES + SPARE_BYTES > most) slots /= 2;
+  while (slots * slotBytes + SPARE_BYTES > most) slots /= 2;
   if (groups > MOST_LOAD * slots * 2 ** fine) return null;
   const wanted = Math.max(groups / (LOAD * slots), rows / PART_ROWS[kind], 4);
   return { bits: Math.min(fine, Math.ceil(Math.log2(wanted))), fine, slots };
@@ -102,38 +109,49 @@ function shapeOf(run: RowRun, rows: number, groups: number, fine: number): Shape
 
 interface Work extends KeyBindings {
   readonly rows: number;
-  readonly summed: Summed;
+  readonly of: Summand | null;
   readonly survey: Survey;
   readonly shape: Shape;
 }
 
 async function sumParts(run: RowRun, work: Work): Promise<NumberedGroups | null> {
-  const { rows, keys, survey, summed, shape } = work;
+  const { rows, keys, survey, of, shape } = work;
   const most = survey.groups;
   const [counts, firsts] = [await run.range(most * 4), await run.range(most * 4)];
-  const sums = summed.of ? await run.range(most * 16) : undefined;
+  const sums = of ? await run.range(most * 4 * of.stride) : undefined;
   const { control } = run;
   await run.submit("clear", (recorder) => recorder.clear(control.buffer, 0, control.size));
-  const source = { rows, keys, isWide: false, value: summed.of, counts: survey.counts, fine: shape.fine };
+  const carried = carriedOf(of);
+  const source = { rows, keys, isWide: false, value: carried, counts: survey.counts, fine: shape.fine };
   const { items, words, partStarts, params } = await splitRows(run, source, shape.bits);
-  const bindings = { control, partStarts, items, words, counts, firsts, sums };
-  await sumAll(run, work, bindings, { ...params, groups: most });
+  const data = carried || !of ? words : await run.bind(dataOf(of.column));
+  const validity = of?.column.validity ? await run.bind(of.column.validity) : undefined;
+  const bindings = { control, partStarts, items, data, validity, counts, firsts, sums };
+  await sumAll(run, work, bindings, { ...of?.params, ...params, groups: most });
   const { keyGroups: groups, keysLeft } = run.counters;
   if (keysLeft > 0) return null;
-  const known = { firsts, counts, sums: summed.of && sums ? { of: summed.of, range: sums } : undefined };
+  const known = { firsts, counts, sums: of && sums ? { of, range: sums } : undefined };
   return { rows, groups, numbers: groups, known };
 }
 
 async function sumAll(
   run: RowRun,
-  { rows, summed, shape: { bits, slots } }: Work,
+  { rows, of, shape: { bits, slots } }: Work,
   bindings: { readonly [name: string]: Range | undefined },
   params: RowParams,
 ): Promise<void> {
-  const VALUED = summed.of !== null;
   const { maxInvocations: most } = run.host.gpu.traits;
-  const invocations = Math.min(INVOCATIONS[kindOf(run)], most);
-  const constants = { SLOTS: slots, SUMMED_SLOTS: VALUED ? slots : 1, INVOCATIONS: invocations, VALUED };
+  const NULLABLE = Boolean(of?.column.validity);
+  const constants = {
+    SLOTS: slots,
+    INVOCATIONS: Math.min(INVOCATIONS[kindOf(run)], most),
+    ...constantsOf(of),
+    SUMMED: of !== null,
+    CARRIED: carriedOf(of) !== null,
+    NULLABLE,
+    VALUE_SLOTS: NULLABLE ? slots : 1,
+    SUM_SLOTS: of ? slots * (of.words + 1) : 1,
+  };
   const sum = await run.step(sumPartsKernel, constants, 1 / ROW_TILE);
   const onChunk = run.noting("rows are split by their keys, groups found and summed up part by part");
   const record = (recorder: Recorder, chunk: Chunk) => {

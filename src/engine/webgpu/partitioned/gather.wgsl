@@ -2,8 +2,9 @@
 //
 // Workgroups (x, partition): the tiles that sub-partition made of a partition, whose places it noted. Elements that
 // have none, or whose result is OPEN, are listed for look-ups that follow. Owns its elements of the values; shares the
-// list, and the flags, which are zero before. Bytes per element: 2.2 read for the place, those of a value read and
-// written, 1 written for a flag.
+// list, and the flags, which are zero before: with values, only those of keys that were found with the value of absent
+// ones are set, since unpermute looks at no others. Bytes per element: 2.2 read for the place, those of a value read and
+// written, 1 written for a flag unless the value tells it.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 /// Words of flags that a tile's elements lie in: a tile may begin and end within one.
@@ -26,6 +27,7 @@ fn main(
   @builtin(local_invocation_index) local: u32,
 ) {
   let partitionIndex = workgroup.y;
+  let missing = firstWord(missingFound());
   let start = partitionStarts[partitionIndex];
   let end = min(partitionEnds[partitionIndex], partitionEnds[PARTITION_BINS + 2u + partitionIndex]);
   for (var first = start + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
@@ -44,7 +46,7 @@ fn main(
       }
       if (word == ABSENT) { value[i] = missingFound(); }
       if (VALUED) { writeFound(element, value[i]); }
-      if (FLAGGED && word != ABSENT) { atomicOr(&tileFlags[element / 4u - flagWord], 1u << (element % 4u * 8u)); }
+      if (FLAGGED && word != ABSENT && (!VALUED || word == missing)) { atomicOr(&tileFlags[element / 4u - flagWord], 1u << (element % 4u * 8u)); }
     }
     workgroupBarrier();
     for (var word = local; FLAGGED && word < FLAG_WORDS; word += WORKGROUP) {

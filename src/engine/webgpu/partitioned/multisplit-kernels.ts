@@ -78,7 +78,7 @@ export class MultisplitKernels extends KernelMaker {
             values: readWrite(),
             flags: readWrite(),
           },
-          constants: [...SIZE, "VALUED", "FLAGGED"],
+          constants: [...SIZE, "VALUED", "FLAGGED", "LOOKED_UP"],
         }),
       ]),
     );

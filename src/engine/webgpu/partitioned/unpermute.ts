@@ -36,6 +36,8 @@ export async function prepareUnpermute(
     WORKGROUP: workgroup,
     VALUED: values !== undefined,
     FLAGGED: flags !== undefined,
+    // what splits pairs inserts them, and flags tell what was new
+    LOOKED_UP: kind === "key",
   });
   const params = {
     count,

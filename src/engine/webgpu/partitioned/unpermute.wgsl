@@ -2,8 +2,9 @@
 //
 // A workgroup takes a tile of scatter's, WORKGROUP × ITEMS neighbouring elements, whose places scatter noted. Their
 // results lie in runs, one or more a partition, so that reads of a tile share sectors. Owns its elements of the result
-// columns; elements that were left out by a mask get missingFound() and 0. Bytes per element: 2.2 read for the place,
-// those of a value read and written, 1 read and written for a flag.
+// columns; elements that were left out by a mask get missingFound() and 0. LOOKED_UP: flags tell which keys were found,
+// and the flag of an item whose value is not missingFound() is not read. Bytes per element: 2.2 read for the place,
+// those of a value read and written, 1 written and (unless the value tells it) 1 read for a flag.
 
 const TILE: u32 = WORKGROUP * ITEMS;
 const FLAG_WORDS: u32 = TILE / 4u;
@@ -21,11 +22,14 @@ fn main(
   let first = number * TILE;
   if (first >= params.count) { return; }
   let at = positionsOf(number, local);
+  // the value tells that the key was found
+  var told: array<bool, ITEMS>;
   if (VALUED) {
     var value: array<Found, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { value[i] = itemValues[select(at[i], 0u, at[i] == NOWHERE)]; }
     for (var i = 0u; i < ITEMS; i++) {
       let element = first + i * WORKGROUP + local;
+      told[i] = LOOKED_UP && firstWord(value[i]) != firstWord(missingFound());
       if (element >= params.count) { continue; }
       if (at[i] == NOWHERE) { value[i] = missingFound(); }
       writeFound(element, value[i]);
@@ -33,7 +37,10 @@ fn main(
   }
   if (FLAGGED) {
     var found: array<u32, ITEMS>;
-    for (var i = 0u; i < ITEMS; i++) { found[i] = itemFlags[select(at[i], 0u, at[i] == NOWHERE) / 4u] >> (at[i] % 4u * 8u); }
+    for (var i = 0u; i < ITEMS; i++) {
+      found[i] = 1u;
+      if (!told[i]) { found[i] = itemFlags[select(at[i], 0u, at[i] == NOWHERE) / 4u] >> (at[i] % 4u * 8u); }
+    }
     for (var i = 0u; i < ITEMS; i++) {
       let own = i * WORKGROUP + local;
       if ((found[i] & 1u) != 0u && at[i] != NOWHERE && first + own < params.count) { atomicOr(&tileFlags[own / 4u], 1u << (own % 4u * 8u)); }

@@ -2,11 +2,13 @@
 
 import type { Texts } from "../device/texts.js";
 import addValues from "./reduce/add-values.wgsl";
+import addends from "./reduce/addends.wgsl";
 import claimSlot from "./reduce/claim-slot.wgsl";
 import countKeys from "./reduce/count-keys.wgsl";
 import countMarks from "./reduce/count-marks.wgsl";
 import findSlot from "./reduce/find-slot.wgsl";
 import finishCounts from "./reduce/finish-counts.wgsl";
+import finishDoubles from "./reduce/finish-doubles.wgsl";
 import finishMeans from "./reduce/finish-means.wgsl";
 import finishRows from "./reduce/finish-rows.wgsl";
 import finishSums from "./reduce/finish-sums.wgsl";
@@ -19,6 +21,7 @@ import listMarked from "./reduce/list-marked.wgsl";
 import listedRows from "./reduce/listed-rows.wgsl";
 import markKept from "./reduce/mark-kept.wgsl";
 import mixedKey from "./reduce/mixed-key.wgsl";
+import nearestDouble from "./reduce/nearest-double.wgsl";
 import numberedRows from "./reduce/numbered-rows.wgsl";
 import orderGroups from "./reduce/order-groups.wgsl";
 import partItems from "./reduce/part-items.wgsl";
@@ -32,17 +35,21 @@ import splitParts from "./reduce/split-parts.wgsl";
 import splitRows from "./reduce/split-rows.wgsl";
 import sumParts from "./reduce/sum-parts.wgsl";
 import surveyKeys from "./reduce/survey-keys.wgsl";
+import surveyValues from "./reduce/survey-values.wgsl";
 import tileRows from "./reduce/tile-rows.wgsl";
 import total from "./reduce/total.wgsl";
 import values from "./reduce/values.wgsl";
+import wholeFloat from "./reduce/whole-float.wgsl";
 
 export const reduceTexts: Texts = {
   "add-values": addValues,
+  addends,
   "claim-slot": claimSlot,
   "count-keys": countKeys,
   "count-marks": countMarks,
   "find-slot": findSlot,
   "finish-counts": finishCounts,
+  "finish-doubles": finishDoubles,
   "finish-means": finishMeans,
   "finish-rows": finishRows,
   "finish-sums": finishSums,
@@ -55,6 +62,7 @@ export const reduceTexts: Texts = {
   "listed-rows": listedRows,
   "mark-kept": markKept,
   "mixed-key": mixedKey,
+  "nearest-double": nearestDouble,
   "numbered-rows": numberedRows,
   "order-groups": orderGroups,
   "part-items": partItems,
@@ -68,7 +76,9 @@ export const reduceTexts: Texts = {
   "split-rows": splitRows,
   "sum-parts": sumParts,
   "survey-keys": surveyKeys,
+  "survey-values": surveyValues,
   "tile-rows": tileRows,
   total,
   values,
+  "whole-float": wholeFloat,
 };

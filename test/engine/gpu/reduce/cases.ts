@@ -6,11 +6,14 @@ import { reduceGroups } from "../../../../src/engine/gpu/reduce/reduce-groups.js
 import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
 import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { inOrder } from "../../../../src/relational/aggregate/group-rows.js";
+import { exactSum } from "../../../helpers/exact-sum.js";
 
 /** A type of numbers. */
 export interface NumberKind {
-  readonly bits: 1 | 8 | 16 | 32 | 64;
+  readonly bits: 1 | 8 | 16 | 32 | 64 | 128 | 256;
   readonly form: NumberForm;
+  /** Decimals: what their means are divided by. */
+  readonly unit?: number;
 }
 
 export const numberKinds: readonly NumberKind[] = [
@@ -26,6 +29,8 @@ type Bits = readonly (bigint | null)[];
 
 export interface TestColumn extends NumberKind {
   readonly values: Bits;
+  /** Of doubles: they are of magnitudes that are not too far apart. */
+  readonly isNarrow?: boolean;
 }
 
 const INTEGER_EDGES = [0n, 1n, -1n, -2n, 1n << 63n, 1n << 31n, 1n << 7n, (1n << 63n) - 1n];
@@ -64,7 +69,7 @@ export async function check(
   const asked = [
     { what: "rows", reduction: { kind: "count", column: null } as Reduction, of: undefined },
     ...columns.flatMap((of, c) =>
-      reductionsOf(uploaded[c], of.form)
+      reductionsOf(uploaded[c], of)
         .filter(({ kind }) => kinds?.includes(kind) ?? true)
         .map((reduction) => ({ what: `${reduction.kind} of ${of.form} ${of.bits}`, reduction, of })),
     ),
@@ -118,11 +123,12 @@ function validityOf(keys: Keys): Uint8Array | null {
   return bits;
 }
 
-function reductionsOf(column: DeviceColumn, form: NumberForm): Reduction[] {
+function reductionsOf(column: DeviceColumn, { form, bits, unit, isNarrow }: TestColumn): Reduction[] {
   const any = (["first", "last", "count"] as const).map((kind) => ({ kind, column }));
   const ordered = (["least", "greatest"] as const).map((kind) => ({ kind, column, form }));
-  if (form === "float") return [...any, ...ordered];
-  return [...any, ...ordered, ...(["sum", "mean"] as const).map((kind) => ({ kind, column, form }))];
+  if (form === "float" && bits === 64 && !isNarrow) return [...any, ...ordered];
+  const sum = { kind: "sum", column, form, isDecimal: unit !== undefined } as const;
+  return [...any, ...ordered, sum, { kind: "mean", column, form, ...(unit && { unit }) }];
 }
 
 /** The rows of each group, in the order of their first rows. */
@@ -147,10 +153,20 @@ function model(kind: Reduction["kind"], column: TestColumn, rows: readonly numbe
     const sign = kind === "least" ? -1 : 1;
     return present.reduce((best, value) => (compare(column, value, best) * sign > 0 ? value : best));
   }
+  if (form === "float") {
+    const sum = exactSum(present.map((value) => floatOf(bits, value)));
+    return doubleBits(kind === "sum" ? sum : sum / present.length);
+  }
   const numbers = form === "signed" ? present.map((value) => BigInt.asIntN(bits, value)) : present;
   const sum = numbers.reduce((a, b) => a + b, 0n);
-  if (kind === "sum") return BigInt.asUintN(bits === 64 ? 128 : 64, sum);
-  return new BigUint64Array(Float64Array.of(Number(sum) / present.length).buffer)[0];
+  if (kind === "mean") return doubleBits(Number(sum) / (present.length * (column.unit ?? 1)));
+  return BigInt.asUintN(column.unit === undefined ? 2 * Math.max(32, bits) : Math.max(128, bits), sum);
+}
+
+/** Of the NaN that has no sign. */
+export function doubleBits(number: number): bigint {
+  const double = Number.isNaN(number) ? Number.NaN : number;
+  return new BigUint64Array(Float64Array.of(double).buffer)[0];
 }
 
 function compare({ bits, form }: NumberKind, a: bigint, b: bigint): number {

@@ -131,7 +131,7 @@ describe("limits", () => {
     const made = await groupBy({ k, v: k }, { by: ["k"], aggregate: { total: sum("v") }, device, onPlan });
     expect(made.getChildAt(1).toArray()).toEqual(BigInt64Array.from(k, BigInt));
     expect(plan?.reason).toMatch(
-      /aggregated on the host: Limit maxStorageBufferBindingSize: this needs 65552/,
+      /aggregated on the host: Limit maxStorageBufferBindingSize: this needs 49168/,
     );
     device.destroy();
   });

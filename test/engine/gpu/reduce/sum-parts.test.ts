@@ -68,6 +68,16 @@ it.each(short)("a column of $form $bits", async (kind) => {
   expect(last(ways)).toMatch(PARTS);
 });
 
+it.each<[string, NumberKind, number]>([
+  ["integers of 64 bits", { bits: 64, form: "signed" }, 0],
+  ["bytes, some null", { bits: 8, form: "signed" }, 7],
+  ["decimals of 128 bits, some null", { bits: 128, form: "signed", unit: 10 }, 7],
+])("a column of %s", async (_, kind, nullEvery) => {
+  const keys = keysOf(1500, 400);
+  const ways = await waysOf(keys, [columnOf(kind, keys.length, nullEvery)]);
+  expect(last(ways)).toMatch(PARTS);
+});
+
 it("rows without a column, as many groups as rows", async () => {
   const keys = Array.from({ length: 5000 }, (_, row) => mix(row));
   expect(last(await waysOf(keys, []))).toMatch(PARTS);
@@ -160,13 +170,11 @@ it("groups are found another way where there is no memory for their rows", async
 
 const keys = keysOf(3000, 900);
 const uneven = keysOf(6000, 3000).map((key, row) => (row % 2 === 0 ? 12345 : key));
-const U64 = { bits: 64, form: "unsigned" } as const;
 
 it.each<[string, (number | null)[], TestColumn[], Options]>([
   ["one group with half of the rows", uneven, [columnOf(U32, 6000)], {}],
   ["keys that may be null", [null, ...keys], [columnOf(U32, 3001)], {}],
-  ["values that may be null", keys, [columnOf(U32, 3000, 7)], {}],
-  ["values of 64 bits", keys, [columnOf(U64, 3000)], {}],
+  ["infinite values", keys, [columnOf({ bits: 32, form: "float" }, 3000)], {}],
   ["two columns", keys, [columnOf(U32, 3000), columnOf(short[0], 3000)], {}],
   ["least values", keys, [columnOf(U32, 3000)], { kinds: ["sum", "least"] }],
 ])("%s: another way", async (_, keys, columns, options) => {

@@ -1,10 +1,12 @@
-// sum-parts: the groups of a part's rows: how many rows each has, the first one, and (VALUED) the sum of their values.
-// A fragment after part-items.wgsl, ../table/hash.wgsl and ../partitioned/cas-seen.wgsl.
+// sum-parts: the groups of a part's rows: how many rows each has, the first one, and (SUMMED) how many values, and
+// their sum, as a state of add-values.wgsl. A fragment after part-items.wgsl, addends.wgsl, ../table/hash.wgsl and
+// ../partitioned/cas-seen.wgsl.
 //
 // A workgroup owns a part, whose groups have slots of a table in its memory; they get numbers that no other workgroup
 // has, in any order. Where groups find no slot, or there are more than params.groups in all, it sets control.keysLeft:
-// what the call has made is to no purpose then. Part params.first is the dispatch's first. Bytes per row: 8 read, and 4
-// for a value; per group 8 written, and 16 for a sum.
+// what the call has made is to no purpose then. Part params.first is the dispatch's first. Values of one word lie
+// beside the rows (CARRIED), others in their column. Bytes per row: 8 read, and a value, where it is not carried at
+// random; per group 8 written, and 4 × WORDS + 8 for a sum.
 
 /// Rows that an invocation loads at once.
 const BATCH: u32 = 4u;
@@ -12,15 +14,17 @@ const BATCH: u32 = 4u;
 const STEPS: u32 = SLOTS / 2u;
 /// Spurious failures that one row takes.
 const SPURIOUS_LIMIT: u32 = 256u;
-const NONE: u32 = 0xffffffffu;
+const EMPTY: u32 = 0xffffffffu;
 
 /// Per slot: the bits of the mixed key that its part does not tell, and 1; or 0. Then what is known of the group, the
 /// first row as ~row.
 var<workgroup> seen: array<atomic<u32>, SLOTS>;
 var<workgroup> ownCounts: array<atomic<u32>, SLOTS>;
 var<workgroup> ownFirsts: array<atomic<u32>, SLOTS>;
-var<workgroup> ownLows: array<atomic<u32>, SUMMED_SLOTS>;
-var<workgroup> ownHighs: array<atomic<u32>, SUMMED_SLOTS>;
+/// Values that are not null, where some are.
+var<workgroup> ownValues: array<atomic<u32>, VALUE_SLOTS>;
+/// Word k of a slot's sum is word k × SLOTS + slot.
+var<workgroup> ownSums: array<atomic<u32>, SUM_SLOTS>;
 /// Groups that have slots, those that are written, and the number of the first one.
 var<workgroup> taken: atomic<u32>;
 var<workgroup> written: atomic<u32>;
@@ -28,7 +32,7 @@ var<workgroup> numbers: u32;
 /// Not 0: a group has no slot.
 var<workgroup> crowded: atomic<u32>;
 
-/// The slot of a key's group, which gets one if it has none; NONE where the table has none.
+/// The slot of a key's group, which gets one if it has none; EMPTY where the table has none.
 fn slotOf(mixed: u32) -> u32 {
   let wanted = ((mixed << params.partBits) >> params.partBits) + 1u;
   var slot = mixed % SLOTS;
@@ -52,18 +56,44 @@ fn slotOf(mixed: u32) -> u32 {
     step++;
   }
   atomicStore(&crowded, 1u);
-  return NONE;
+  return EMPTY;
 }
 
-fn addItem(item: vec2u, value: u32) {
+/// What is added up of a row, and whether there is anything.
+struct Value { isThere: bool, addend: Addend }
+
+fn valueAt(at: u32, row: u32) -> Value {
+  var value: Value;
+  value.isThere = SUMMED;
+  if (CARRIED) { value.addend[0] = data[at]; } else if (SUMMED) {
+    value.isThere = !isNull(row);
+    value.addend = addendOf(row);
+  }
+  return value;
+}
+
+fn addItem(item: vec2u, value: Value) {
   let slot = slotOf(item.x);
-  if (slot == NONE) { return; }
+  if (slot == EMPTY) { return; }
   atomicAdd(&ownCounts[slot], 1u);
   // most rows are not the first, and reading waits for nobody
   if (atomicLoad(&ownFirsts[slot]) < ~item.y) { atomicMax(&ownFirsts[slot], ~item.y); }
-  if (!VALUED) { return; }
-  let before = atomicAdd(&ownLows[slot], value);
-  if (before + value < before) { atomicAdd(&ownHighs[slot], 1u); }
+  if (!value.isThere) { return; }
+  if (NULLABLE) { atomicAdd(&ownValues[slot], 1u); }
+  var carry = 0u;
+  for (var k = 0u; k < WORDS; k++) {
+    let amount = value.addend[k] + carry;
+    carry = u32(amount < carry);
+    if (amount > 0u) { carry += u32(atomicAdd(&ownSums[k * SLOTS + slot], amount) > ~amount); }
+  }
+  if (carry > 0u) { atomicAdd(&ownSums[WORDS * SLOTS + slot], carry); }
+}
+
+fn writeSum(group: u32, slot: u32, count: u32) {
+  let at = group * params.stride;
+  sums[at] = count;
+  if (NULLABLE) { sums[at] = atomicLoad(&ownValues[slot]); }
+  for (var k = 0u; k <= WORDS; k++) { sums[at + 1u + k] = atomicLoad(&ownSums[k * SLOTS + slot]); }
 }
 
 @compute @workgroup_size(INVOCATIONS)
@@ -86,12 +116,14 @@ fn main(
     let b = items[at.y];
     let c = items[at.z];
     let d = items[at.w];
-    var value = vec4u(0u);
-    if (VALUED) { value = vec4u(words[at.x], words[at.y], words[at.z], words[at.w]); }
-    addItem(a, value.x);
-    if (row.y < end) { addItem(b, value.y); }
-    if (row.z < end) { addItem(c, value.z); }
-    if (row.w < end) { addItem(d, value.w); }
+    let valueA = valueAt(at.x, a.y);
+    let valueB = valueAt(at.y, b.y);
+    let valueC = valueAt(at.z, c.y);
+    let valueD = valueAt(at.w, d.y);
+    addItem(a, valueA);
+    if (row.y < end) { addItem(b, valueB); }
+    if (row.z < end) { addItem(c, valueC); }
+    if (row.w < end) { addItem(d, valueD); }
   }
   workgroupBarrier();
   if (local == 0u) {
@@ -99,17 +131,17 @@ fn main(
     numbers = atomicAdd(&control.keyGroups, groups);
     if (atomicLoad(&crowded) != 0u || numbers + groups > params.groups) {
       atomicStore(&control.keysLeft, 1u);
-      numbers = NONE;
+      numbers = EMPTY;
     }
   }
   let first = workgroupUniformLoad(&numbers);
-  if (first == NONE) { return; }
+  if (first == EMPTY) { return; }
   for (var slot = local; slot < SLOTS; slot += INVOCATIONS) {
     if (atomicLoad(&seen[slot]) == 0u) { continue; }
     let group = first + atomicAdd(&written, 1u);
     let count = atomicLoad(&ownCounts[slot]);
     counts[group] = count;
     firsts[group] = atomicLoad(&ownFirsts[slot]);
-    if (VALUED) { sums[group] = vec4u(count, atomicLoad(&ownLows[slot]), atomicLoad(&ownHighs[slot]), 0u); }
+    if (SUMMED) { writeSum(group, slot, count); }
   }
 }

@@ -1,0 +1,245 @@
+/**
+ * A table from keys to group numbers: 0, 1, 2, … in the order in which keys come. Linear probing over slots of code and
+ * number + 1, at most half full. Keys of one word that lie near the first ones are found in an array without a hash.
+ *
+ * Its arrays are plain data, which threads can share one after the other.
+ */
+import { sameStrings, sameWords, type TableKeys } from "./key-tables.js";
+import { mixedWord, type RowHashing } from "./row-keys.js";
+
+/** The arrays of a table. */
+export interface GroupMemory {
+  /** Groups, and the key at which `near` begins. */
+  readonly head: Uint32Array;
+  /** Code and group + 1. */
+  slots: Uint32Array;
+  /** Group + 1 of the keys from head[1] on. Empty for keys that are hashed already, or of several words. */
+  readonly near: Uint32Array;
+  /** Of each group: its code, its key's words unless the code is the key, and its first row. */
+  codes: Uint32Array;
+  words: Uint32Array;
+  firsts: Uint32Array;
+}
+
+/** The form of keys. */
+export interface GroupKeys {
+  /** A key is its code. */
+  readonly exact: boolean;
+  /** Codes are hashes. */
+  readonly hashed: boolean;
+  /** Words of a key that are kept, of which `width` are compared; strings follow as ranges. */
+  readonly stride: number;
+  readonly width: number;
+  readonly bytes: readonly Uint8Array[];
+}
+
+const GROUPS = 0;
+const NEAR_FROM = 1;
+const NOT_NEAR = 0xffffffff;
+const NEAR_KEYS = 2 ** 14;
+
+/** Memory for so many groups, zeroed. */
+export function groupMemory(
+  { exact, hashed, stride }: GroupKeys,
+  groups: number,
+  words: (length: number) => Uint32Array,
+): GroupMemory {
+  return {
+    head: words(2),
+    slots: words(4 * 2 ** Math.ceil(Math.log2(groups))),
+    near: words(exact && !hashed ? NEAR_KEYS : 0),
+    codes: words(groups),
+    words: words(exact ? 0 : groups * stride),
+    firsts: words(groups),
+  };
+}
+
+export class GroupTable {
+  constructor(
+    readonly memory: GroupMemory,
+    readonly keys: GroupKeys,
+    readonly hashing: RowHashing,
+  ) {}
+
+  get groups(): number {
+    return this.memory.head[GROUPS];
+  }
+
+  /** Takes all groups out. */
+  clear(): void {
+    const { head, slots, near } = this.memory;
+    head.fill(0);
+    slots.fill(0);
+    near.fill(0);
+  }
+
+  /** Groups that there is room for. */
+  get room(): number {
+    return this.memory.firsts.length;
+  }
+
+  /** Room for twice as many groups, in memory of its own. */
+  grow(): void {
+    const { memory } = this;
+    memory.codes = longer(memory.codes);
+    memory.words = longer(memory.words);
+    memory.firsts = longer(memory.firsts);
+    memory.slots = new Uint32Array(2 * memory.slots.length);
+    for (let group = 0; group < this.groups; group++) this.#place(group);
+  }
+
+  /**
+   * Finds the groups of the keys at positions `from` to `to`, and makes those that are not there.
+   * @param firstRow number of the row at position 0, where keys do not have their rows' numbers
+   * @param ids per key: its group
+   * @returns keys done: less than there are where there is no room for another group
+   */
+  find(keys: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
+    const { exact, hashed } = this.keys;
+    if (!exact) return this.#findRows(keys, from, to, firstRow, ids);
+    return hashed ? this.#findHashes(keys, from, to, ids) : this.#findWords(keys, from, to, firstRow, ids);
+  }
+
+  #findWords({ codes }: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
+    const { head, near } = this.memory;
+    if (head[GROUPS] === 0) head[NEAR_FROM] = leastOf(codes, from, to);
+    const least = head[NEAR_FROM];
+    for (let position = from; position < to; position++) {
+      const code = codes[position];
+      const index = (code - least) >>> 0;
+      let found = index < NEAR_KEYS ? near[index] : NOT_NEAR;
+      if (found === 0 || found === NOT_NEAR) {
+        found = this.#findFar(code, found === 0, firstRow + position);
+        if (found === 0) return position - from;
+        if (index < NEAR_KEYS) near[index] = found;
+      }
+      ids[position - from] = found - 1;
+    }
+    return to - from;
+  }
+
+  /** The group + 1 of a key of one word; 0 where there is no room for it. */
+  #findFar(code: number, isNew: boolean, row: number): number {
+    const { multiplier, offset, mask: hashMask } = this.hashing;
+    const { slots } = this.memory;
+    const wrap = slots.length - 1;
+    const hash = mixedWord((Math.imul(code, multiplier) + offset) | 0) & hashMask;
+    let slot = (hash << 1) & wrap & ~1;
+    while (slots[slot + 1] !== 0) {
+      if (!isNew && slots[slot] === code) return slots[slot + 1];
+      slot = (slot + 2) & wrap;
+    }
+    return this.#add(slot, code, row);
+  }
+
+  #findHashes(keys: TableKeys, from: number, to: number, ids: Uint32Array): number {
+    const { codes, codeStride } = keys;
+    const { slots } = this.memory;
+    const hashMask = this.hashing.mask;
+    const wrap = slots.length - 1;
+    for (let position = from; position < to; position++) {
+      const code = codes[position * codeStride];
+      let slot = ((code & hashMask) << 1) & wrap & ~1;
+      let found = slots[slot + 1];
+      while (found !== 0 && slots[slot] !== code) {
+        slot = (slot + 2) & wrap;
+        found = slots[slot + 1];
+      }
+      if (found === 0) {
+        found = this.#add(slot, code, codes[position * codeStride + 1]);
+        if (found === 0) return position - from;
+      }
+      ids[position - from] = found - 1;
+    }
+    return to - from;
+  }
+
+  #findRows(build: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
+    const { codes, codeStride, recorded, words, stride, base } = build;
+    const { width, bytes } = this.keys;
+    const { slots, words: kept } = this.memory;
+    const wrap = slots.length - 1;
+    const noStrings = bytes.length === 0;
+    const own = { words: kept, width, bytes };
+    for (let position = from; position < to; position++) {
+      const code = codes[position * codeStride];
+      const at = position * stride + base;
+      let slot = (code << 1) & wrap & ~1;
+      let found = slots[slot + 1];
+      while (found !== 0) {
+        if (slots[slot] === code) {
+          const other = (found - 1) * this.keys.stride;
+          if (sameWords(kept, other, words, at, width) && (noStrings || sameStrings(own, other, build, at)))
+            break;
+        }
+        slot = (slot + 2) & wrap;
+        found = slots[slot + 1];
+      }
+      if (found === 0) {
+        found = this.#add(slot, code, recorded ? codes[position * codeStride + 1] : firstRow + position);
+        if (found === 0) return position - from;
+        const to = (found - 1) * this.keys.stride;
+        for (let k = 0; k < this.keys.stride; k++) kept[to + k] = words[at + k];
+      }
+      ids[position - from] = found - 1;
+    }
+    return to - from;
+  }
+
+  /** Makes a group at an empty slot. Returns its number + 1; 0 where there is no room. */
+  #add(slot: number, code: number, row: number): number {
+    const { head, slots, codes, firsts } = this.memory;
+    const group = head[GROUPS];
+    if (group === firsts.length) return 0;
+    head[GROUPS] = group + 1;
+    codes[group] = code;
+    firsts[group] = row;
+    slots[slot] = code;
+    slots[slot + 1] = group + 1;
+    return group + 1;
+  }
+
+  /** Puts a group that is not in the slots into them. */
+  #place(group: number): void {
+    const { slots, codes } = this.memory;
+    const { exact, hashed } = this.keys;
+    const { multiplier, offset, mask } = this.hashing;
+    const code = codes[group];
+    const isWord = exact && !hashed;
+    const hash = isWord ? mixedWord((Math.imul(code, multiplier) + offset) | 0) : code;
+    const wrap = slots.length - 1;
+    let slot = ((exact ? hash & mask : hash) << 1) & wrap & ~1;
+    while (slots[slot + 1] !== 0) slot = (slot + 2) & wrap;
+    slots[slot] = code;
+    slots[slot + 1] = group + 1;
+  }
+}
+
+/** The keys of a table's groups, for another table to find. */
+export function keysOf({ memory, groups, keys }: GroupTable): TableKeys {
+  const { exact, stride, width, bytes } = keys;
+  return {
+    codes: memory.codes.subarray(0, groups),
+    words: exact ? memory.codes : memory.words,
+    codeStride: 1,
+    stride,
+    base: 0,
+    recorded: false,
+    width,
+    bytes,
+    skip: null,
+  };
+}
+
+function longer(array: Uint32Array): Uint32Array {
+  const copy = new Uint32Array(2 * array.length);
+  copy.set(array);
+  return copy;
+}
+
+/** The least key: signed, where some are below 0. */
+function leastOf(codes: Uint32Array, from: number, to: number): number {
+  let least = 2 ** 31;
+  for (let position = from; position < to; position++) least = Math.min(least, codes[position] | 0);
+  return least >>> 0;
+}

@@ -1,0 +1,210 @@
+// Groups and sums of the cpu engine beside a Map and bigints: few groups and many, keys of all forms, hostile floats.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
+import { sumGroups } from "../../../../src/engine/cpu/groups/sum-groups.js";
+import type { SummedColumn } from "../../../../src/engine/group-sums.js";
+import type { KeyColumn } from "../../../../src/engine/rows.js";
+import { Sums } from "../../../../src/relational/aggregate/sums.js";
+import { exactSum } from "../../../helpers/exact-sum.js";
+
+const ROWS = 40_001;
+const random = (row: number) => {
+  let x = Math.imul(row ^ (row >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
+  return (x ^ (x >>> 16)) >>> 0;
+};
+
+const engines: CpuEngine[] = [];
+beforeAll(async () => {
+  for (const threads of [1, 7]) engines.push((await openCpuEngine({ threads })) as CpuEngine);
+});
+afterAll(() => {
+  for (const engine of engines) engine.destroy();
+});
+
+const bitmap = (rows: number, isValid: (row: number) => boolean) => {
+  const bits = new Uint8Array((rows + 7) >>> 3);
+  for (let row = 0; row < rows; row++) if (isValid(row)) bits[row >>> 3] |= 1 << (row & 7);
+  return bits;
+};
+const valid = (validity: Uint8Array | null, row: number) =>
+  validity === null || ((validity[row >>> 3] >>> (row & 7)) & 1) === 1;
+
+type KeyMaker = (rows: number, keyAt: (row: number) => number) => KeyColumn[];
+const words = (rows: number, keyAt: (row: number) => number): KeyColumn => ({
+  kind: "words",
+  width: 1,
+  data: Uint32Array.from({ length: rows }, (_, row) => keyAt(row)),
+  validity: null,
+});
+const strings = (rows: number, keyAt: (row: number) => number, text: (key: number) => string): KeyColumn => {
+  const encoder = new TextEncoder();
+  const parts = Array.from({ length: rows }, (_, row) => encoder.encode(text(keyAt(row))));
+  const ends = new Uint32Array(rows);
+  let end = 0;
+  for (const [row, part] of parts.entries()) ends[row] = end += part.length;
+  const starts = Uint32Array.from(ends, (stop, row) => stop - parts[row].length);
+  return { kind: "bytes", starts, ends, bytes: new Uint8Array(Buffer.concat(parts)), validity: null };
+};
+const keyKinds: Record<string, KeyMaker> = {
+  "one word, near": (rows, keyAt) => [words(rows, keyAt)],
+  "one word, spread": (rows, keyAt) => [words(rows, (row) => random(keyAt(row) + 1))],
+  "one word, negative": (rows, keyAt) => [words(rows, (row) => -5 - keyAt(row))],
+  "two words and nulls": (rows, keyAt) => [
+    { ...words(rows, (row) => random(keyAt(row))), validity: bitmap(rows, (row) => keyAt(row) % 5 !== 3) },
+    words(rows, (row) => random(keyAt(row) >>> 1)),
+  ],
+  "short strings": (rows, keyAt) => [strings(rows, keyAt, (key) => `k${key}`)],
+  "long strings": (rows, keyAt) => [strings(rows, keyAt, (key) => `${"long ".repeat(20)}${key}`)],
+};
+
+const spreads: Record<string, (row: number) => number> = {
+  "one group": () => 0,
+  "fifty groups": (row) => random(row) % 50,
+  "9,000 groups": (row) => random(row) % 9000,
+  "a group a row": (row) => row,
+  "late groups": (row) => (row < 30_000 ? row % 3 : row),
+};
+
+const columnsOf = (rows: number): Record<string, SummedColumn> => ({
+  rows: { kind: "rows", validity: null },
+  u32: {
+    kind: "words",
+    data: Uint32Array.from({ length: rows }, (_, row) => random(row)),
+    width: 1,
+    signed: false,
+    validity: null,
+  },
+  "not null": { kind: "rows", validity: bitmap(rows, (row) => row % 3 > 0) },
+  "i64 with nulls": {
+    kind: "words",
+    data: Uint32Array.from({ length: 2 * rows }, (_, i) => random(i ^ 5)),
+    width: 2,
+    signed: true,
+    validity: bitmap(rows, (row) => row % 7 > 1),
+  },
+  f64: {
+    kind: "floats",
+    data: Float64Array.from({ length: rows }, (_, row) => random(row) / 7e9 - 0.2),
+    validity: null,
+  },
+  "f32 with nulls": {
+    kind: "floats",
+    data: Float32Array.from({ length: rows }, (_, row) => random(row) / 1e3),
+    validity: bitmap(rows, (row) => row % 11 > 2),
+  },
+});
+const hostile = (rows: number): Record<string, SummedColumn> => ({
+  "of all magnitudes": {
+    kind: "floats",
+    data: Float64Array.from(
+      { length: rows },
+      (_, row) => (random(row) - 2 ** 31) * 10 ** ((random(row ^ 9) % 590) - 300),
+    ),
+    validity: null,
+  },
+  odd: {
+    kind: "floats",
+    data: Float64Array.from({ length: rows }, (_, row) =>
+      random(row) % 900 === 0 ? [Number.NaN, 1 / 0, -1 / 0][row % 3] : random(row) / 3,
+    ),
+    validity: bitmap(rows, (row) => row % 13 > 1),
+  },
+});
+
+/** The sums of a column by group, as numbers. */
+function modelOf(column: SummedColumn, groupOf: Uint32Array, groups: number): number[] {
+  const sums = new Array<bigint>(groups).fill(0n);
+  const floats = Array.from({ length: groups }, (): number[] => []);
+  for (const [row, group] of groupOf.entries()) {
+    if (!valid(column.validity, row)) continue;
+    if (column.kind === "rows") sums[group]++;
+    else if (column.kind === "floats") floats[group].push(column.data[row]);
+    else {
+      let value = 0n;
+      for (let k = 0; k < column.width; k++)
+        value |= BigInt(column.data[row * column.width + k]) << BigInt(32 * k);
+      sums[group] += column.signed ? BigInt.asIntN(32 * column.width, value) : value;
+    }
+  }
+  return column.kind === "floats" ? floats.map(exactSum) : sums.map(Number);
+}
+
+async function check(
+  engines: readonly CpuEngine[],
+  keys: KeyColumn[],
+  keyAt: (row: number) => unknown,
+  columns: Record<string, SummedColumn>,
+  rows: number,
+  { numbers = true, hashMask = 0xffffffff } = {},
+): Promise<void> {
+  const names = Object.keys(columns);
+  const known = new Map<unknown, number>();
+  const firsts: number[] = [];
+  const groupOf = Uint32Array.from({ length: rows }, (_, row) => {
+    const key = keyAt(row);
+    const group = known.get(key) ?? known.size;
+    if (group === known.size) firsts.push(row);
+    known.set(key, group);
+    return group;
+  });
+  const models = names.map((name) => modelOf(columns[name], groupOf, firsts.length));
+  for (const engine of engines) {
+    const call = { numbers };
+    const made = await sumGroups(engine, { rows, columns: keys }, Object.values(columns), call, hashMask);
+    expect(made.firsts.length).toBe(firsts.length);
+    expect(made.firsts.findIndex((row, group) => row !== firsts[group])).toBe(-1);
+    if (numbers) expect(made.groupOf?.findIndex((group, row) => group !== groupOf[row])).toBe(-1);
+    else expect(made.groupOf).toBeNull();
+    for (const [c, name] of names.entries()) {
+      const sums = Sums.of(made.columns[c], firsts.length);
+      const wrong = models[c].findIndex((sum, group) => !Object.is(sum + 0, sums.toNumber(group) + 0));
+      const found = wrong < 0 ? undefined : sums.toNumber(wrong);
+      expect([name, wrong, models[c][wrong], found]).toEqual([name, -1, undefined, undefined]);
+    }
+  }
+}
+
+describe.each(Object.entries(spreads))("%s", (_, keyAt) => {
+  it.each(Object.entries(keyKinds))("by keys of %s", async (kind, keysOf) => {
+    const columns = columnsOf(ROWS);
+    const keys = keysOf(ROWS, keyAt);
+    // a null is a key of its own, beside the other column's
+    const own =
+      kind === "two words and nulls"
+        ? (row: number) => (keyAt(row) % 5 === 3 ? `null ${keyAt(row) >>> 1}` : String(keyAt(row)))
+        : keyAt;
+    await check(engines, keys, own, columns, ROWS);
+  });
+
+  it("floats that three numbers do not hold", async () => {
+    const columns = { ...columnsOf(ROWS), ...hostile(ROWS) };
+    await check(engines, [words(ROWS, keyAt)], keyAt, columns, ROWS, { numbers: false });
+  });
+});
+
+it("finds groups without values, and groups of no rows", async () => {
+  await check(engines, [words(ROWS, (row) => row >>> 2)], (row) => row >>> 2, {}, ROWS);
+  await check(engines, [words(0, () => 0)], () => 0, columnsOf(0), 0);
+});
+
+it("tells keys apart whose hashes are equal", async () => {
+  for (const keysOf of Object.values(keyKinds).filter((_, i) => i !== 3)) {
+    const keys = keysOf(3000, (row) => row % 700);
+    for (const hashMask of [0, 3])
+      await check(engines.slice(0, 1), keys, (row) => row % 700, columnsOf(3000), 3000, { hashMask });
+  }
+});
+
+it("stops when its signal says so", async () => {
+  const reason = new Error("enough");
+  for (const keyAt of [() => 1, (row: number) => row]) {
+    const controller = new AbortController();
+    const call = sumGroups(engines[1], { rows: ROWS, columns: [words(ROWS, keyAt)] }, [], {
+      numbers: false,
+      signal: controller.signal,
+    });
+    controller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  }
+});
