@@ -71,7 +71,16 @@ it.each(["csv", "parquet", "arrow"])("group and distinct write %s as without a l
 });
 
 it("prints the first rows, the row count and the memory", async () => {
-  const call = ["join", path("l.parquet"), path("r.csv"), "--on", "id", "--select", "id,r,group_right", ...WITHIN];
+  const call = [
+    "join",
+    path("l.parquet"),
+    path("r.csv"),
+    "--on",
+    "id",
+    "--select",
+    "id,r,group_right",
+    ...WITHIN,
+  ];
   const all = await cli([...call, "--explain"]);
   expect(all.stdout).toMatch(/\n[\d,]{6,} rows × 3 columns; the first 10 are shown\n$/);
   expect(all.stderr).toMatch(
