@@ -3,13 +3,13 @@
  * most 2^19 rows. Columns of a side whose rows all come through once and in order are not gathered: they share the
  * input's memory. Where a column's side has no row, its batches are nulls that share one piece of memory.
  */
-import { Column, dictionary, Endianness, type Field, int32, Table, Version } from "@uwdata/flechette";
+import { Column, Endianness, type Field, Table, Version } from "@uwdata/flechette";
 import type { Segment } from "../engine/join-kinds.js";
 import { LimitError } from "../errors.js";
 import { gather } from "../host/gather.js";
 import type { GatherTask } from "../host/gather-buffers.js";
 import type { HostPool } from "../host/pool.js";
-import { lookUpValidity, validityOf } from "./bitmaps.js";
+import { validityOf } from "./bitmaps.js";
 import { asBytes, type Chunk, type DictionaryChunk } from "./chunk.js";
 import type { SourceColumn } from "./columns.js";
 import { type GatherPlan, planGather } from "./gather.js";
@@ -25,8 +25,8 @@ export interface ColumnPart {
   chunk(): Chunk;
   /** Whether they are a dictionary's, and row r has code r (coded-columns.ts). */
   readonly isNumbered?: boolean;
-  /** Whether a batch in which rows repeat has a dictionary of these rows. */
-  readonly isRepeated?: boolean;
+  /** How rows are gathered, if not as they are: in some batches as a dictionary, in others as values. */
+  readonly plan?: typeof planGather;
   /** Brings gathered values to the type of the output column, where that is another one. */
   readonly cast?: (gathered: Chunk) => Chunk;
 }
@@ -37,11 +37,6 @@ export interface OutputColumn {
   readonly field: Field;
   readonly left?: ColumnPart;
   readonly right?: ColumnPart;
-}
-
-/** Whether a column may come out as a dictionary in one batch and as values in another. */
-export function isRepeated({ left, right }: OutputColumn): boolean {
-  return (left ?? right)?.isRepeated === true;
 }
 
 /**
@@ -139,73 +134,19 @@ type PlacedSegment = Segment & {
   readonly identity: { readonly left: boolean; readonly right: boolean };
   /** Row numbers of a side, of a batch: in memory of their own, which the batch's columns share. */
   readonly numbers: (side: "left" | "right", from: number, to: number) => Uint8Array;
-  /** The different rows of a side in a batch, shared in the same way; null where most come once. */
-  readonly repeats: (side: "left" | "right", from: number, to: number) => Repeats | null;
 };
-
-/** Rows, once each, and which of them stands at each place of a batch. */
-interface Repeats {
-  readonly rows: Uint32Array;
-  readonly codes: Uint32Array;
-}
 
 function placeSegment(segment: Segment): PlacedSegment {
   const isIdentity = (side: "left" | "right") => segment.inOrder === side || countsUp(segment[side]);
-  const rows = (side: "left" | "right", from: number, to: number) =>
-    (segment[side] as Uint32Array).subarray(from, to);
-  const numbers = kept((side, from, to) => asBytes(new Uint32Array(rows(side, from, to))));
-  const repeats = kept((side, from, to) => repeatsIn(rows(side, from, to)));
-  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") }, numbers, repeats };
-}
-
-type OfBatch<T> = (side: "left" | "right", from: number, to: number) => T;
-
-/** What is made of a batch's rows, made once. */
-function kept<T>(make: OfBatch<T>): OfBatch<T> {
-  const made = new Map<string, T>();
-  return (side, from, to) => {
+  const made = new Map<string, Uint8Array>();
+  const numbers: PlacedSegment["numbers"] = (side, from, to) => {
     const key = `${side} ${from}`;
-    const known = made.has(key) ? (made.get(key) as T) : make(side, from, to);
+    const known =
+      made.get(key) ?? asBytes(new Uint32Array((segment[side] as Uint32Array).subarray(from, to)));
     made.set(key, known);
     return known;
   };
-}
-
-/** 2^32 over the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4). */
-const FIBONACCI = 0x9e3779b1;
-/** Rows that come twice each in the mean are worth a dictionary. */
-const WORTH = 2;
-
-/** Places that are looked at for a row in the mean, at most: where row numbers crowd, they are taken for different. */
-const MOST_STEPS = 8;
-
-/** The different rows among some, in the order in which they come first; null where they are too many. */
-function repeatsIn(rows: Uint32Array): Repeats | null {
-  const most = Math.floor(rows.length / WORTH);
-  const codes = new Uint32Array(rows.length);
-  const different = new Uint32Array(most);
-  const mask = (1 << (33 - Math.clz32(most + 1))) - 1;
-  const slots = new Int32Array(mask + 1); // number + 1
-  let [count, steps] = [0, 0];
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i];
-    if (i > 0 && row === rows[i - 1]) {
-      codes[i] = codes[i - 1];
-      continue;
-    }
-    let slot = (Math.imul(row, FIBONACCI) >>> 8) & mask;
-    while (slots[slot] !== 0 && different[slots[slot] - 1] !== row) {
-      if (++steps > MOST_STEPS * rows.length) return null;
-      slot = (slot + 1) & mask;
-    }
-    if (slots[slot] === 0) {
-      if (count === most) return null;
-      different[count] = row;
-      slots[slot] = ++count;
-    }
-    codes[i] = slots[slot] - 1;
-  }
-  return { rows: different.subarray(0, count), codes };
+  return { ...segment, identity: { left: isIdentity("left"), right: isIdentity("right") }, numbers };
 }
 
 /** Whether row numbers are 0, 1, 2, … */
@@ -240,8 +181,7 @@ function batchPlanner(
     if (whole) return { tasks: [], finish: () => sliceChunk(chunk, from, to) };
     const some = rows.subarray(from, to);
     if (part.isNumbered) return planNumbered(chunk, some, () => segment.numbers(side, from, to));
-    const repeats = part.isRepeated ? segment.repeats(side, from, to) : null;
-    return repeats ? planRepeats(chunk, repeats) : planGather(chunk, some);
+    return (part.plan ?? planGather)(chunk, some);
   };
   return (from, to) => {
     const plan = planRows(from, to);
@@ -262,29 +202,6 @@ function planNumbered(chunk: Chunk, rows: Uint32Array, numbers: () => Uint8Array
     codes: numbers(),
   });
   return { tasks, finish };
-}
-
-/** The different rows of a chunk as the dictionary of all. */
-function planRepeats(chunk: Chunk, { rows, codes }: Repeats): GatherPlan {
-  const { tasks, finish } = planGather(chunk, rows);
-  return {
-    tasks,
-    finish: (made) => {
-      const values = finish(made);
-      const { type, length, validity } = values;
-      const bits = lookUpValidity(codes, null, validity?.bits ?? null);
-      return {
-        layout: "dictionary",
-        type: dictionary(type, int32()),
-        length: codes.length,
-        validity: bits && validityOf(bits, codes.length),
-        batchClass: null,
-        width: 4,
-        codes: asBytes(codes),
-        dictionary: { type, length, chunks: [values], source: null },
-      };
-    },
-  };
 }
 
 /** Plans batches of nulls, of at most `most` rows, over the same memory. */

@@ -10,7 +10,7 @@ import { asBytes } from "../../arrow/chunk.js";
 import type { ColumnPart, OutputColumn } from "../../arrow/materialise.js";
 
 /** Types whose values are a run of bytes. Others come as values: dictionaries have codes already. */
-const CODED: ReadonlySet<number> = new Set([
+export const CODED: ReadonlySet<number> = new Set([
   Type.Int,
   Type.Float,
   Type.Decimal,
@@ -39,22 +39,6 @@ export function codedColumns(outputs: readonly OutputColumn[], side: "left" | "r
     if (isOther || !CODED.has(output.field.type.typeId)) return output;
     const type = dictionary(output.field.type, int32());
     return { field: { ...output.field, type }, [side]: codedPart(part, type, firstNumbers) };
-  });
-}
-
-/**
- * The columns of a side as dictionaries wherever its rows repeat in a batch: each batch has the values of its own rows,
- * once each.
- */
-export function repeatedColumns(
-  outputs: readonly OutputColumn[],
-  side: "left" | "right",
-): readonly OutputColumn[] {
-  return outputs.map((output) => {
-    const part = output[side];
-    const isOther = part === undefined || (output.left && output.right) || part.cast !== undefined;
-    if (isOther || !CODED.has(output.field.type.typeId)) return output;
-    return { ...output, [side]: { ...part, isRepeated: true } };
   });
 }
 

@@ -4,7 +4,7 @@
  * come last. To be read on slots (RelationalCall.eachOnSlot).
  */
 import type { Table } from "@uwdata/flechette";
-import { countsUp, isRepeated, MAX_BATCH_ROWS, materialise } from "../../arrow/materialise.js";
+import { countsUp, MAX_BATCH_ROWS, materialise } from "../../arrow/materialise.js";
 import { bitmapBytes, setBit } from "../../bitmaps.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall, RowIndex } from "../../engine/row-operations.js";
@@ -109,7 +109,9 @@ export async function* segmentTables(
 ): AsyncGenerator<Table> {
   const device = call.options.device ?? (await call.begin());
   const host = await device.host();
-  const most = outputs.some(isRepeated) ? MAX_BATCH_ROWS : Number.POSITIVE_INFINITY;
+  // one batch a table where each has a dictionary of its own
+  const hasPlans = outputs.some(({ left, right }) => (left ?? right)?.plan !== undefined);
+  const most = hasPlans ? MAX_BATCH_ROWS : Number.POSITIVE_INFINITY;
   for (const piece of cutByBytes(outputs, segment, maxBytes, most)) {
     const table = await materialise(outputs, [piece], call.pause, host);
     call.endStage("materialise");

@@ -25,11 +25,11 @@ import { MOST_DEPTH, SpillSession } from "../../spill/spill-session.js";
 import { encodeSide, keyForms } from "../keys/encode-keys.js";
 import type { KeyForm } from "../keys/key-types.js";
 import { RelationalCall } from "../relational-call.js";
-import { repeatedColumns } from "./coded-columns.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { joinHeld, joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
 import { PARTS, restOf } from "./join-parts.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { repeatedColumns } from "./repeated-columns.js";
 
 /** Results are values on the host, whatever else is asked for: `dictionaries` and `output` are checked alone. */
 type LargeJoinOptions = JoinOptions<never> & OutputOption<Placement>;
