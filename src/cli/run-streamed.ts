@@ -46,7 +46,8 @@ const TEXT = 4;
 
 /**
  * Which input is held; null where all are read at once: of small files, of two that are large alike, of streams, and
- * for devices that are the faster the more rows they get at a time.
+ * for devices that are the faster the more rows they get at a time. From Parquet to Parquet alone: other formats have
+ * no columns to take over, and are read by more threads at once.
  */
 export async function heldInput(
   { isStreamed = false }: TableCommand,
@@ -54,7 +55,7 @@ export async function heldInput(
   device: Device,
 ): Promise<number | null> {
   const isFile = ({ path }: NamedFile) => path !== STANDARD;
-  if (!isStreamed || out === undefined || device.backend !== HOST_ENGINE || !inputs.every(isFile))
+  if (!isStreamed || out?.format !== "parquet" || device.backend !== HOST_ENGINE || !inputs.every(isFile))
     return null;
   const sizes: number[] = [];
   for (const { path, format } of inputs) {
@@ -64,7 +65,9 @@ export async function heldInput(
   }
   const [small, large] = [Math.min(...sizes), Math.max(...sizes)];
   const isAlike = small > CACHED && 2 * small > large;
-  return small + large < LARGE || isAlike ? null : sizes.lastIndexOf(small);
+  const held = sizes.lastIndexOf(small);
+  if (small + large < LARGE || isAlike || inputs[1 - held].format !== "parquet") return null;
+  return held;
 }
 
 /** @param held which input is held. @throws as runTableCommand */
@@ -91,12 +94,7 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
   const sizes: { numRows: number; numCols: number }[] = [];
   tables[held] = await all(held);
   sizes[held] = tables[held] as Table;
-  const { path, format } = files.inputs[streamed];
-  // text is read twice where it comes in batches
-  const batches = isTextFormat(format)
-    ? one(await all(streamed))
-    : lateBatches(path, optionsOf(inputs[streamed], streamed));
-  const reader: AsyncGenerator<Table> = batches;
+  const reader = lateBatches(files.inputs[streamed].path, optionsOf(inputs[streamed], streamed));
   try {
     const first = await timed(inputs[streamed].stage, add, () => reader.next());
     asked.check(command.check);
@@ -157,10 +155,6 @@ async function timed<T>(
   } finally {
     add(stage, (performance.now() - start) / 1000);
   }
-}
-
-async function* one(table: Table): AsyncGenerator<Table> {
-  yield table;
 }
 
 /** The tables of a reader of which the first was read. Does not hold on to them. */
