@@ -98,7 +98,7 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
   try {
     const first = await timed(inputs[streamed].stage, add, () => reader.next());
     asked.check(command.check);
-    const total = { numRows: 0, numCols: first.value.numCols };
+    const total = { numRows: 0, numCols: (first.value as Table).numCols };
     sizes[streamed] = total;
     tables[streamed] = counted(first, reader, total, (work) => timed(inputs[streamed].stage, add, work));
     const out = files.out as NamedFile;
