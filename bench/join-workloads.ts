@@ -164,7 +164,7 @@ function shuffleSql(number: string, bits: number): string {
 }
 
 /** mix.ts in SQL. */
-function mixSql(number: string): string {
+export function mixSql(number: string): string {
   const step = (x: string, shift: number, factor: number) =>
     `((xor(${x}, ${x} >> ${shift}) * ${factor}::UBIGINT) & 4294967295)`;
   const first = step(`${number}::UBIGINT`, 16, 0x21f0aaad);

@@ -13,7 +13,7 @@ const between = (some, others) => ({ some, others });
 const PARTS = {
   containers: ["containers/static-map", "containers/static-set", "device", "engine/process-seed"],
   "device-options": ["device-options", "engine/load-engine", "engine/webgpu/device/check-options"],
-  "host-pool": ["host/pool"],
+  "host-pool": ["host/pool", "host/arrived"],
   hash: [between(["cpu-core"], ["relational", "sketches", "webgpu-later", "csv-read"]), "engine/tags"],
   "webgpu-adapter": ["engine/webgpu/device/adapter"],
   "webgpu-core": ["engine/webgpu/webgpu-engine"],

@@ -1,35 +1,49 @@
-// Two kinds of import that hold a source text, for rolldown (dist), and for Vite and Vitest (tests, playground):
+// Kinds of import that hold source texts, for rolldown (dist), and for Vite and Vitest (tests, playground):
 //
 //   import source from "./insert.wgsl"                WGSL text
+//   import texts from "./lists?texts"                 those of a folder, by name
 //   import source from "./worker.ts?worker-source"    a module bundled to one classic script, minified
 //
 // A worker started from text needs no file of its own, so the same line works from TypeScript sources, from dist,
 // and in an application that bundles dist again. src/assets.d.ts declares both to TypeScript.
-import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 
 const WORKER_SUFFIX = "?worker-source";
+const FOLDER_SUFFIX = "?texts";
 
 /**
  * @param {{ strip?: boolean }} [options] strip: take comments and needless space out of WGSL (for dist)
  * @returns a plugin in Rollup's shape
  */
 export function sourceTexts({ strip = false } = {}) {
+  const wgsl = async (path) => {
+    const text = await readFile(path, "utf8");
+    return strip ? stripWgsl(text) : text;
+  };
   return {
     name: "warpmap:source-texts",
     /** Vite: before its own handling of .ts */
     enforce: /** @type {const} */ ("pre"),
 
     resolveId(id, importer) {
-      if (!id.endsWith(WORKER_SUFFIX) || !importer || !id.startsWith(".")) return null;
+      const isOurs = id.endsWith(WORKER_SUFFIX) || id.endsWith(FOLDER_SUFFIX);
+      if (!isOurs || !importer || !id.startsWith(".")) return null;
       return resolve(dirname(importer.split("?", 1)[0]), id);
     },
 
     async load(id) {
-      if (id.endsWith(".wgsl")) {
-        const text = await readFile(id, "utf8");
-        return asModule(strip ? stripWgsl(text) : text);
+      if (id.endsWith(".wgsl")) return asModule(await wgsl(id));
+      if (id.endsWith(FOLDER_SUFFIX)) {
+        const folder = id.slice(0, -FOLDER_SUFFIX.length);
+        const names = (await readdir(folder)).filter((name) => name.endsWith(".wgsl")).sort();
+        for (const name of names) this.addWatchFile?.(join(folder, name));
+        const texts = names.map(async (name) => [
+          name.slice(0, -".wgsl".length),
+          await wgsl(join(folder, name)),
+        ]);
+        return asModule(Object.fromEntries(await Promise.all(texts)));
       }
       if (id.endsWith(WORKER_SUFFIX)) {
         const { text, inputs } = await bundleWorker(id.slice(0, -WORKER_SUFFIX.length));
@@ -101,6 +115,6 @@ async function bundleWorker(entry) {
   return { text: result.outputFiles[0].text, inputs };
 }
 
-function asModule(text) {
-  return { code: `export default ${JSON.stringify(text)};\n`, map: { mappings: "" }, moduleType: "js" };
+function asModule(value) {
+  return { code: `export default ${JSON.stringify(value)};\n`, map: { mappings: "" }, moduleType: "js" };
 }

@@ -6,6 +6,12 @@ declare module "*.wgsl" {
   export default source;
 }
 
+/** `import texts from "./folder?texts"`: the same of each WGSL file of a folder, by its name without the ending. */
+declare module "*?texts" {
+  const texts: { readonly [name: string]: string };
+  export default texts;
+}
+
 /** `import source from "./worker.ts?worker-source"`: that module and all it imports, as one classic script. */
 declare module "*?worker-source" {
   const source: string;

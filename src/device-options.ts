@@ -12,7 +12,7 @@ export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<vo
   await loadEngine(backend);
   const engines = knownEngines();
   const own = engines.map(([, kind]) => kind.options).join(" ");
-  checkOptions(options, `backend ${own} memory strategy groupSize concurrency seed signal`);
+  checkOptions(options, `backend ${own} memory strategy groupSize concurrency seed signal` as never);
   checkCallbacks({ signal: options.signal });
   const isGiven = (name: string) => options[name as keyof OpenDeviceOptions] !== undefined;
   for (const [name, kind] of engines) {

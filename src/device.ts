@@ -2,7 +2,6 @@
  * openDevice: choosing an engine and saying why. Importing this module touches no `navigator` and loads no engine;
  * both are loaded when openDevice runs, and only the one that is used.
  */
-
 import type { TableInput } from "./arrow/table-input.js";
 import type { TableToPrepare } from "./containers/prepare.js";
 import type { DeviceArray } from "./engine/device-array.js";
@@ -41,8 +40,7 @@ export interface OpenDeviceOptions extends SignalOption, NativeOptions {
   threads?: number;
   /**
    * What becomes of memory that nobody uses. `keep`: bytes that are kept for the next table, array or call, at most; by
-   * default 16 GiB on a GPU in Node, 1 GiB on a page, 128 MiB on a software GPU, and on the cpu engine what the garbage
-   * collector leaves.
+   * default 16 GiB on a GPU in Node, 1 GiB on a page and on the cpu engine, 128 MiB on a software GPU.
    */
   memory?: DeviceMemoryOptions;
   /** Strategy of bulk calls that name none. Default `auto`. */

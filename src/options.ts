@@ -6,12 +6,31 @@ import { DeviceArray } from "./engine/device-array.js";
 import { PinnedArray } from "./engine/pinned-array.js";
 import { ValidationError } from "./errors.js";
 
+/** The words of a text that spaces separate. */
+type Words<S extends string> = S extends `${infer A} ${infer B}`
+  ? Words<A> | Words<B>
+  : S extends ""
+    ? never
+    : S;
+/** The text S if its words are names of options, which are `Option`. */
+export type Names<S extends string, Option> = [Words<S>] extends [Option]
+  ? S
+  : `no option: ${Exclude<Words<S>, Option>}`;
+/** The text S if its words are the names of all options. */
+type AllNames<S extends string, Option> = [Option] extends [Words<S>]
+  ? Names<S, Option>
+  : `lacks ${Option & string}`;
+
 /**
  * Checks that `options` is an object with no other options than `known`, which spaces separate.
  * @param former the former name of one of them, which is taken, and told to nobody
  * @throws ValidationError that names the nearest option, and all
  */
-export function checkOptions(options: unknown, known: string, former?: string): void {
+export function checkOptions<Options extends object, const S extends string, F extends string = never>(
+  options: Options,
+  known: S & AllNames<S, Exclude<keyof Options, F>>,
+  former?: F,
+): void {
   const all = () => `The options are ${known.replaceAll(" ", ", ")}.`;
   // whatever has elements was meant for something else
   if (typeof options !== "object" || options === null || Symbol.iterator in options || isPlaced(options)) {

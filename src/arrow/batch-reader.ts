@@ -3,16 +3,17 @@ import { type Batches, isEmptyList, openBatches, type TableInput } from "./table
 
 export class BatchReader {
   readonly #iterator: AsyncIterator<TableInput> | Iterator<TableInput>;
-  readonly #signal: AbortSignal | undefined;
   #ended = false;
   /** A table was asked for and did not come: an abort waits for none. */
   #pending = false;
 
-  constructor(tables: Batches, signal: AbortSignal | undefined) {
+  constructor(
+    tables: Batches,
+    private readonly signal: AbortSignal | undefined,
+  ) {
     const batches = openBatches(tables);
     this.#iterator =
       Symbol.asyncIterator in batches ? batches[Symbol.asyncIterator]() : batches[Symbol.iterator]();
-    this.#signal = signal;
   }
 
   /**
@@ -22,10 +23,10 @@ export class BatchReader {
   async next(): Promise<TableInput | undefined> {
     let table: TableInput | undefined;
     do {
-      this.#signal?.throwIfAborted();
+      this.signal?.throwIfAborted();
       if (this.#ended) return undefined;
       this.#pending = true;
-      const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.#signal);
+      const { value, done } = await orAborted(Promise.resolve(this.#iterator.next()), this.signal);
       this.#pending = false;
       this.#ended = done === true;
       table = this.#ended ? undefined : value;

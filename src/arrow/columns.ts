@@ -3,8 +3,13 @@
  * apache-arrow. Both libraries are known by their shape; neither table has to be made by the copy of the library that
  * runs here.
  */
-import type { DataType, Field, Column as FlechetteColumn } from "@uwdata/flechette";
-import { Column, nullType } from "@uwdata/flechette";
+import {
+  Column,
+  type DataType,
+  type Field,
+  type Column as FlechetteColumn,
+  nullType,
+} from "@uwdata/flechette";
 import { ValidationError } from "../errors.js";
 import { nearestOf } from "../options.js";
 import { type ApacheField, fromApacheField } from "./arrow-types.js";

@@ -64,6 +64,15 @@ export function plainColumn(side: "left" | "right", column: SourceColumn, hasNul
  * to 55 ms in buffers of 8 to 24 MB; EPYC 9004, Node 20, glibc 2.36). Threads share a column batch by batch, too.
  */
 export const MAX_BATCH_ROWS = 2 ** 19;
+/** Batches that are not shorter than this, so that 16 threads have enough to share of smaller results. */
+const MIN_BATCH_ROWS = 2 ** 16;
+const BATCHES = 32;
+
+/** Rows of a batch of a result of so many. Knows no threads: results do not show them. */
+function batchRows(rows: number): number {
+  const share = 2 ** Math.ceil(Math.log2(Math.max(1, rows / BATCHES)));
+  return Math.min(MAX_BATCH_ROWS, Math.max(MIN_BATCH_ROWS, share));
+}
 
 /**
  * Builds the table. Time and memory are proportional to the bytes of the result.
@@ -76,7 +85,7 @@ export async function materialise(
   segments: readonly Segment[],
   pause: () => Promise<void>,
   host: HostPool | null = null,
-  maxBatchRows = MAX_BATCH_ROWS,
+  maxBatchRows = batchRows(segments.reduce((sum, segment) => sum + segment.rows, 0)),
 ): Promise<Table> {
   const placed = segments.map(placeSegment);
   const plans = outputs.map((output) =>

@@ -13,12 +13,10 @@ import { checkBytes, checkChunk, checkNullCount, checkValidity } from "./check-c
 import { asBytes, type BatchClass, type Chunk, type ChunkedColumn } from "./chunk.js";
 import { sliceChunk } from "./slice-chunk.js";
 
-/** One batch, as both libraries hold it. */
-export interface RawBatch {
+/** What a batch has under the names of flechette. */
+interface BatchBuffers {
   readonly type: DataType;
   readonly length: number;
-  /** Rows before the first in the bitmaps (validity, and values of type bool). Other buffers are cut already. */
-  readonly bitOffset: number;
   /** Negative when unknown. */
   readonly nullCount: number;
   readonly validity?: Uint8Array | null;
@@ -26,6 +24,12 @@ export interface RawBatch {
   readonly offsets?: Int32Array | BigInt64Array | null;
   readonly sizes?: Int32Array | BigInt64Array | null;
   readonly typeIds?: Int8Array | null;
+}
+
+/** One batch, as both libraries hold it. */
+export interface RawBatch extends BatchBuffers {
+  /** Rows before the first in the bitmaps (validity, and values of type bool). Other buffers are cut already. */
+  readonly bitOffset: number;
   readonly buffers?: readonly Uint8Array[];
   readonly children: readonly RawBatch[];
   readonly dictionary: (() => ChunkedColumn) | null;
@@ -36,15 +40,7 @@ export interface RawBatch {
 export type DictionaryReader = (dictionary: object, type: DataType) => ChunkedColumn;
 
 /** What is read of flechette's batches. */
-export interface FlechetteBatch {
-  readonly type: DataType;
-  readonly length: number;
-  readonly nullCount: number;
-  readonly validity?: Uint8Array | null;
-  readonly values?: ArrayBufferView | null;
-  readonly offsets?: Int32Array | BigInt64Array | null;
-  readonly sizes?: Int32Array | BigInt64Array | null;
-  readonly typeIds?: Int8Array | null;
+export interface FlechetteBatch extends BatchBuffers {
   readonly data?: readonly Uint8Array[];
   readonly children?: readonly FlechetteBatch[] | null;
   readonly dictionary?: object;
@@ -95,21 +91,13 @@ export function readBatch(batch: FlechetteBatch | ApacheData, dictionaries: Dict
 }
 
 function rawFromFlechette(batch: FlechetteBatch, dictionaries: DictionaryReader): RawBatch {
-  const { type, dictionary } = batch;
+  const { type, length, nullCount, validity, values, offsets, sizes, typeIds } = batch;
   return {
-    type,
-    length: batch.length,
+    ...{ type, length, nullCount, validity, values, offsets, sizes, typeIds },
     bitOffset: 0,
-    nullCount: batch.nullCount,
-    validity: batch.validity,
-    values: batch.values,
-    offsets: batch.offsets,
-    sizes: batch.sizes,
-    typeIds: batch.typeIds,
     buffers: batch.data,
     children: batch.children?.map((child) => rawFromFlechette(child, dictionaries)) ?? [],
-    dictionary:
-      dictionary && type.typeId === Type.Dictionary ? () => dictionaries(dictionary, type.dictionary) : null,
+    dictionary: dictionaryOf(batch.dictionary, type, dictionaries),
     // batches of another copy of flechette may want other constructor arguments
     batchClass: batch instanceof Batch ? (batch.constructor as BatchClass) : null,
   };
@@ -117,22 +105,21 @@ function rawFromFlechette(batch: FlechetteBatch, dictionaries: DictionaryReader)
 
 function rawFromApache(data: ApacheData, dictionaries: DictionaryReader): RawBatch {
   const type = fromApacheType(data.type);
-  const { dictionary } = data;
+  const { length, nullCount, values, typeIds } = data;
   return {
-    type,
-    length: data.length,
+    ...{ type, length, nullCount, values, typeIds },
     bitOffset: data.offset,
-    nullCount: data.nullCount,
     validity: data.nullBitmap,
-    values: data.values,
     offsets: data.valueOffsets,
-    typeIds: data.typeIds,
     buffers: data.variadicBuffers,
     children: data.children?.map((child) => rawFromApache(child, dictionaries)) ?? [],
-    dictionary:
-      dictionary && type.typeId === Type.Dictionary ? () => dictionaries(dictionary, type.dictionary) : null,
+    dictionary: dictionaryOf(data.dictionary, type, dictionaries),
     batchClass: null,
   };
+}
+
+function dictionaryOf(dictionary: object | undefined, type: DataType, read: DictionaryReader) {
+  return dictionary && type.typeId === Type.Dictionary ? () => read(dictionary, type.dictionary) : null;
 }
 
 function toChunk(raw: RawBatch, check: boolean): Chunk {

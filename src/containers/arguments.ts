@@ -42,6 +42,7 @@ import {
   conversion,
   describe,
   isPlaced,
+  type Names,
 } from "../options.js";
 
 /** Options of every call that works through many elements. */
@@ -274,13 +275,16 @@ const PROGRESS = "signal onProgress onPlan";
  * Checks the options of a bulk call over `keys`. @param more names of options that it takes beside those of all.
  * @internal
  */
-export function checkBulkOptions(
+export function checkBulkOptions<
+  Options extends InsertOptions & OutputOption<Placement>,
+  S extends string = "",
+>(
   engine: Engine,
   keys: Input<ElementType> | ColumnInput,
-  options: InsertOptions & { output?: Placement },
-  more = "",
+  options: Options,
+  more?: S & Names<S, keyof Options>,
 ): Call {
-  const call = checkCallOptions(options, ` mask strategy groupSize${more}`, "where");
+  const call = checkCallOptions(options, ` mask strategy groupSize${more ?? ""}` as never, "where");
   const where = checkMask(engine, keys, options);
   const { strategy = engine.defaults.strategy, groupSize = engine.defaults.groupSize } = options;
   checkStrategy({ strategy, groupSize });
@@ -308,12 +312,11 @@ export function checkMask(
  * @param more names of options that it takes, each after a space
  * @param former the former name of one of them @internal
  */
-export function checkCallOptions(
-  options: ProgressOptions & { output?: Placement },
-  more: string,
-  former?: string,
-): Call {
-  checkOptions(options, PROGRESS + more, former);
+export function checkCallOptions<
+  Options extends ProgressOptions & OutputOption<Placement>,
+  const S extends string,
+>(options: Options, more: S & Names<S, keyof Options>, former?: string): Call {
+  checkOptions(options, (PROGRESS + more) as never, former as never);
   const { signal, onProgress, onPlan, output = "host" } = options;
   checkCallbacks({ signal, onProgress, onPlan });
   checkOneOf("output", output, ["host", "device"]);

@@ -2,13 +2,7 @@
  * What all maps and sets share, static and dynamic: one table, its sizing, and the calls that are the same for all;
  * calls.ts keeps these apart. It knows no backend: everything that touches slots is an engine operation.
  */
-import {
-  type ElementOf,
-  type ElementType,
-  lengthOf,
-  typeName,
-  type ValueType,
-} from "../engine/element-types.js";
+import { type ElementType, lengthOf, typeName, type ValueType } from "../engine/element-types.js";
 import type {
   Input,
   InsertPolicy,
@@ -20,7 +14,6 @@ import type {
 } from "../engine/engine.js";
 import { NO_SEED } from "../engine/hash-names.js";
 import { slotsFor } from "../engine/layout.js";
-import { lazily } from "../engine/lazily.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { keepWhenDropped } from "../engine/when-dropped.js";
 import { CapacityError } from "../errors.js";
@@ -30,7 +23,6 @@ import {
   type Call,
   checkBulkOptions,
   checkCallOptions,
-  checkElements,
   checkMissing,
   type FindOptions,
   type IntoOption,
@@ -40,6 +32,7 @@ import {
 } from "./arguments.js";
 import type { Parts, Seed, Sizing } from "./create-table.js";
 import type { AllEntries } from "./entries.js";
+import { type KeyCodec, plainKeys } from "./key-codec.js";
 import type { ContainerKey, ContainerTable, Keys, PlacedKeys, TableKey } from "./key-types.js";
 import { Queued } from "./queued.js";
 import { answered, checkRoom, destination, discard, placed } from "./results.js";
@@ -62,15 +55,13 @@ export interface RehashOptions extends ProgressOptions {
   seed?: Seed;
 }
 
-/** What moves entries to another table, loaded by the first call that does. @internal */
-export const loadMoving = lazily(() => import("./move-entries.js"));
-
 /** Base of the containers with one table. */
 export abstract class Container<K extends ContainerKey, V extends ValueType> extends Queued<TableKey<K>> {
   protected table: ContainerTable<K, V>;
   /** The same table, for what frees it. */
   readonly #held: { table: ContainerTable<K, V> };
   readonly #sizing: Sizing;
+  readonly #keys: KeyCodec;
   /** @internal */
   protected constructor(parts: Parts<K, V>) {
     const held = parts?.table && { table: parts.table };
@@ -78,6 +69,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     this.#held = held;
     this.table = parts.table;
     this.#sizing = parts.sizing;
+    this.#keys = parts.keys ?? plainKeys;
   }
 
   /** Type of the keys. */
@@ -199,25 +191,18 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     const { device } = this;
     return this.calls.run(async () => {
       const sizing = { ...this.#sizing };
-      return { device, table: await this.#rebuilt(sizing.capacity), sizing };
+      return { device, table: await this.#rebuilt(sizing.capacity), keys: this.#keys, sizing };
     });
   }
 
   async #rebuilt(entries: number, seed?: number, call?: Call): Promise<ContainerTable<K, V>> {
     const size = { slots: slotsFor(entries, this.maxLoadFactor), entries, seed, call };
-    const ofStrings = this.table.rebuilt?.(size) as Promise<ContainerTable<K, V>> | undefined;
-    if (ofStrings) return ofStrings;
-    const { rebuilt } = await loadMoving();
-    return rebuilt(this.engine, this.table, size);
+    return (await this.#keys.rebuilt(this.engine, this.table, size)) as ContainerTable<K, V>;
   }
 
   /** Keys as operations take them, which are checked. */
   protected taken(keys: Keys<K>): Input<TableKey<K>> {
-    const { table, engine } = this;
-    if (table.takeKeys) return table.takeKeys(keys) as Input<TableKey<K>>;
-    const columns = keys as unknown as Input<TableKey<K>>;
-    checkElements(engine, "keys", table.spec.key, columns);
-    return columns;
+    return this.#keys.take(this.engine, this.table, keys) as Input<TableKey<K>>;
   }
 
   /**
@@ -245,8 +230,8 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
       `Give a container with the types of this one, ${this}.`,
     );
     // in the queue of the other one now, and in this one's behind all calls made before
-    const stays = other.device === this.device && this.keyType !== "utf8";
-    const entries = other.retrieve({ output: stays ? "device" : "host" });
+    const output = other.device === this.device ? this.#keys.placement : "host";
+    const entries = other.retrieve({ output });
     entries.catch(() => {});
     const insert = async () => {
       const { keys, values } = await entries;
@@ -287,9 +272,10 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
   ): Promise<{ [name in N]: Placed<V, P> } & { found: Placed<"u8", P> }> {
     const keys = this.taken(given);
     const call = checkBulkOptions(this.engine, keys, options, " output into missing");
-    const { table } = this;
-    const type = (table.spec.value ?? table.spec.key) as V;
-    const missing = (table.takeMissing?.(options) ?? checkMissing(type, options.missing)) as ElementOf<V>;
+    const { value, key } = this.table.spec;
+    const type = (value ?? key) as V;
+    const missing =
+      value === null ? this.#keys.missing(key as K, options) : checkMissing(value, options.missing);
     const types = { [name]: type, found: "u8" } as const;
     const to = destination(this.engine, options, lengthOf(keys), types);
     const find = async (keys: Input<TableKey<K>>) => {
@@ -311,7 +297,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
     options: ProgressOptions & OutputOption<P> & IntoOption<object>,
   ): Promise<{ keys: PlacedKeys<K, P>; values: Placed<V, P> }> {
     const call = checkCallOptions(options, " output into");
-    this.table.checkPlacement?.(options);
+    this.#keys.checkPlacement(options);
     const { key, value } = this.table.spec;
     const types = { keys: key, ...(value !== null && { values: value }) };
     // how many entries there will be is known when the call's turn comes
@@ -332,8 +318,7 @@ export abstract class Container<K extends ContainerKey, V extends ValueType> ext
    * once. @internal
    */
   protected readEntries(): Promise<[AllEntries, typeof import("./entries.js")]> {
-    const output = this.keyType === "utf8" ? "host" : "device";
-    return Promise.all([this.retrieve({ output }), import("./entries.js")]);
+    return Promise.all([this.retrieve({ output: this.#keys.placement }), import("./entries.js")]);
   }
 
   /** Answers an insert's tally, or gives its results up and throws the CapacityError it stands for. */

@@ -1,6 +1,6 @@
 /** How a dynamic container's table is made: the options that a static one does not have, and their checks. */
 import type { Device } from "../device.js";
-import type { ValueType } from "../engine/element-types.js";
+import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { Table } from "../engine/engine.js";
 import type { HashName, OwnHash } from "../engine/hash-names.js";
 import type { TableSpec } from "../engine/layout.js";
@@ -17,6 +17,7 @@ import {
   type TableOptions,
 } from "./create-table.js";
 import { checkBytes, GrowingTable, type GrowthPolicy } from "./growing-table.js";
+import { plainKeys } from "./key-codec.js";
 import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
 
 /** Options that shape a table that grows. */
@@ -99,9 +100,9 @@ function checkPolicy({ growthFactor = 2, maxBytes = Number.POSITIVE_INFINITY }: 
 
 /** Lets an engine table grow. @internal */
 export function growing<K extends ContainerKey, V extends ValueType>(
-  { device, table, sizing }: Parts<K, V>,
+  { device, table, keys = plainKeys, sizing }: Parts<K, V>,
   policy: GrowthPolicy,
 ): GrowingParts<K, V> {
-  const grow = (each: Table<TableKey<K>, V>) => new GrowingTable(device.engine, each, sizing, policy);
-  return { device, sizing, table: (table.grown?.(grow) ?? grow(table)) as TableThatGrows<K, V> };
+  const grow = (each: Table<KeyType, ValueType>) => new GrowingTable(device.engine, each, sizing, policy);
+  return { device, sizing, keys, table: keys.grown(table, grow) as TableThatGrows<K, V> };
 }

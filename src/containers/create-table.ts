@@ -7,7 +7,8 @@ import { arrayClass } from "../engine/scalars.js";
 import { LimitError } from "../errors.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { type SignalOption, untilAborted } from "../until-aborted.js";
-import type { ContainerKey, ContainerTable, TableKey } from "./key-types.js";
+import type { KeyCodec } from "./key-codec.js";
+import type { ContainerKey, ContainerTable } from "./key-types.js";
 
 /** Options that size and shape a table. */
 export interface TableOptions<K extends ContainerKey> extends SignalOption {
@@ -46,10 +47,16 @@ export interface Sizing {
   maxLoadFactor: number;
 }
 
-/** What a container is made of. @internal */
-export interface Parts<K extends ContainerKey, V extends ValueType> {
-  readonly device: Device;
+/** A table, and how it has its keys. @internal */
+interface Opened<K extends ContainerKey, V extends ValueType> {
   readonly table: ContainerTable<K, V>;
+  /** Those of an engine's table unless told. */
+  readonly keys?: KeyCodec;
+}
+
+/** What a container is made of. @internal */
+export interface Parts<K extends ContainerKey, V extends ValueType> extends Opened<K, V> {
+  readonly device: Device;
   readonly sizing: Sizing;
 }
 
@@ -75,12 +82,13 @@ export async function openTable<K extends ContainerKey, V extends ValueType>(
 ): Promise<Parts<K, V>> {
   const { engine } = device;
   const { capacity } = sizing;
-  const open = async () =>
-    spec.key === "utf8"
-      ? (await import("./utf8/open-utf8-table.js")).openUtf8Table<V>(engine, spec, seed, capacity)
-      : engine.createTable<TableKey<K>, V>(await withHash(spec as TableSpec, seed), capacity);
-  const table = await untilAborted<{ destroy(): void }>(signal, open, (made) => made.destroy());
-  return { device, table: table as ContainerTable<K, V>, sizing };
+  const open = async () => {
+    if (spec.key === "utf8")
+      return (await import("./utf8/open-utf8-table.js")).openUtf8Table(engine, spec, seed, capacity);
+    return { table: await engine.createTable(await withHash(spec as TableSpec, seed), capacity) };
+  };
+  const opened = await untilAborted(signal, open as () => Promise<Opened<K, V>>, (o) => o.table.destroy());
+  return { device, sizing, ...opened };
 }
 
 /** The specification with the seed that its options ask for. A user's own hash function is tried. @internal */

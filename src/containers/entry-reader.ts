@@ -185,7 +185,11 @@ export class EntryReader<K extends BasicType, V extends BasicType> {
     }
   }
 
-  #check(keys: ColumnInput<K>, options: RetrieveOptions<Placement, V>, more: string) {
+  #check(
+    keys: ColumnInput<K>,
+    options: RetrieveOptions<Placement, V>,
+    more: " output outer missing" | " outer missing",
+  ) {
     checkColumn(this.engine, "keys", this.index.types.key, keys);
     const call = checkBulkOptions(this.engine, keys, options, more);
     const { outer = false } = options;

@@ -23,9 +23,9 @@ import type {
 import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
-import { loadMoving } from "./container.js";
 import { countNewKeys, type Sample, sampleKeys } from "./count-new-keys.js";
 import { checkedSlots, type Sizing } from "./create-table.js";
+import { loadMoving } from "./key-codec.js";
 import type { Renumber } from "./move-entries.js";
 
 /** How a table grows. */

@@ -6,8 +6,7 @@
 import type { ArraysOf, ElementOf, KeyType, ValueType } from "../engine/element-types.js";
 import type { Input, Placement, Table, Target } from "../engine/engine.js";
 import type { Utf8Column } from "../engine/utf8-column.js";
-import type { FindOptions, IntoOption, OutputOption, Placed } from "./arguments.js";
-import type { NewSize } from "./move-entries.js";
+import type { FindOptions, Placed } from "./arguments.js";
 import type { Utf8Keys } from "./utf8/read-keys.js";
 
 /** Types a key can have. */
@@ -39,18 +38,8 @@ export type KeyFindOptions<P extends Placement, K extends ContainerKey> = Omit<
   "missing"
 > & { missing?: KeyOf<K> };
 
-/** The table of a container: an engine's, one that grows, or one of strings, which has the further members. */
+/** The table of a container: an engine's, one that grows, or one of strings. */
 export interface ContainerTable<K extends ContainerKey, V extends ValueType> extends Table<TableKey<K>, V> {
-  /** Keys as operations take them. @throws ValidationError, LimitError */
-  readonly takeKeys?: (keys: unknown) => unknown;
-  /** Checks the options of a look-up; answers what to write for absent keys, undefined where that is a value. */
-  readonly takeMissing?: (options: object) => string | undefined;
-  /** Checks where a call wants results that hold keys. @throws ValidationError */
-  readonly checkPlacement?: (options: OutputOption<Placement> & IntoOption<object>) => void;
-  /** A table of its own with the same entries. @throws LimitError */
-  readonly rebuilt?: (size: NewSize) => Promise<unknown>;
   /** The engine's own table under one that grows. */
   readonly ofEngine?: Table<TableKey<K>, V>;
-  /** The same table over one that grows. */
-  readonly grown?: (grow: (table: never) => unknown) => unknown;
 }

@@ -174,8 +174,8 @@ export abstract class MapContainer<K extends ContainerKey, V extends ValueType> 
   #checkPairs(
     given: Keys<K>,
     values: Input<V>,
-    options: InsertOptions & OutputOption<Placement>,
-    more: string,
+    options: InsertOptions & OutputOption<Placement> & IntoOption<object>,
+    more: "" | " duplicates" | " duplicates output into",
   ) {
     const keys = this.taken(given);
     checkElements(this.engine, "values", this.valueType, values);

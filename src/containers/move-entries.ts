@@ -3,7 +3,6 @@ import type { DeviceArray } from "../engine/device-array.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { CallOptions, Engine, Input, Table } from "../engine/engine.js";
 import { CapacityError } from "../errors.js";
-import { Stages } from "./stages.js";
 
 /**
  * Answers other keys in the place of entries': of numbers that stand for strings, which another dictionary numbers
@@ -28,18 +27,21 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   call: CallOptions,
   renumber?: Renumber,
 ): Promise<void> {
-  const stages = new Stages(call, from.live, 2);
-  const { keys, values } = await from.retrieveAll("device", { ...stages.next(), log: undefined });
+  // entries are done when they are in the other table
+  const { keys, values } = await from.retrieveAll("device", {
+    ...call,
+    log: undefined,
+    onProgress: undefined,
+  });
   let moved: unknown = keys;
   try {
     if (renumber) moved = await renumber(keys as DeviceArray<"u32">);
     call.signal?.throwIfAborted();
-    const { rejected } = await to.insert(moved as Input<K>, values as Input<V> | null, "keep", stages.next());
+    const { rejected } = await to.insert(moved as Input<K>, values as Input<V> | null, "keep", call);
     if (rejected > 0) {
       const { slots } = to.spec;
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
     }
-    stages.finish();
   } finally {
     for (const column of [keys, values, moved].flat() as (DeviceArray | null)[]) column?.destroy();
   }

@@ -251,7 +251,11 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
   }
 
   /** @internal */
-  protected checkKeys(keys: ColumnInput<K>, options: BulkOptions & OutputOption<Placement>, more = ""): Call {
+  protected checkKeys(
+    keys: ColumnInput<K>,
+    options: FindOptions<Placement, V> & IntoOption<object>,
+    more: "" | " output into" | " output into missing" = "",
+  ): Call {
     checkColumn(this.engine, "keys", this.keyType, keys);
     return checkBulkOptions(this.engine, keys, options, more);
   }

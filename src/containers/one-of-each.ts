@@ -12,16 +12,7 @@ import {
   scalarsOf,
   type ValueType,
 } from "../engine/element-types.js";
-import type {
-  CallOptions,
-  Destination,
-  Input,
-  InsertCall,
-  InsertPolicy,
-  InsertTally,
-  Output,
-  Table,
-} from "../engine/engine.js";
+import type { CallOptions, Input, InsertTally, Table } from "../engine/engine.js";
 import { allocate, type Scalar, type ScalarType, zeroOf } from "../engine/scalars.js";
 import { ValidationError } from "../errors.js";
 import type { InsertOptions } from "./arguments.js";
@@ -32,82 +23,32 @@ export function choosing<K extends KeyType, V extends ValueType>(
   duplicates: NonNullable<InsertOptions["duplicates"]>,
 ): Pick<Table<K, V>, "insert" | "insertAndFind"> {
   if (duplicates === "any") return table;
-  if (duplicates === "first" || duplicates === "last") return new OneOfEach(table, duplicates);
+  if (duplicates === "first" || duplicates === "last") return oneOfEach(table, duplicates);
   throw new ValidationError(
     `There is no choice of duplicates ${JSON.stringify(duplicates)}.`,
     "Use one of any, first, last.",
   );
 }
 
-class OneOfEach<K extends KeyType, V extends ValueType>
-  implements Pick<Table<K, V>, "insert" | "insertAndFind">
-{
-  constructor(
-    private readonly table: Table<K, V>,
-    private readonly which: "first" | "last",
-  ) {}
-
-  async insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall,
-  ): Promise<InsertTally> {
-    const winsAnyway = policy === "assign" ? "last" : "first";
-    // keys of a set have no values to differ in
-    if (values === null || this.#isInOrder(winsAnyway)) return this.table.insert(keys, values, policy, call);
-    return this.#choosing(keys, call, (where) => this.table.insert(keys, values, policy, { ...call, where }));
-  }
-
-  async insertAndFind(
-    keys: Input<K>,
-    values: Input<V> | null,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
-    const { table } = this;
-    if (this.#isInOrder("first")) return table.insertAndFind(keys, values, output, call);
-    const [flags, ...stored] = typeof output === "string" ? [] : output;
-    const length = lengthOf(keys);
-    const types = scalarsOf<Scalar>(table.spec.value);
-    // the values of the elements that win are not those of all
-    const spare = <T extends ScalarType>(type: T) => allocate(type, length);
-    const firstTo = flags ? [flags, ...types.map(spare)] : (output as "host");
-    const done = await this.#choosing(keys, call, (where) =>
-      table.insertAndFind(keys, values, firstTo, { ...call, where }),
-    );
-    if (values === null) return done;
-    discard(done.values);
-    try {
-      const to = flags ? [...stored, spare("u8")] : (output as "host");
-      const missing = elementsOf(table.spec.value as V, types.map(zeroOf)) as ElementOf<V>;
-      const { strategy, groupSize, signal, where } = call;
-      const all = await table.find(keys, missing, to, { strategy, groupSize, signal, where });
-      discard(all.found);
-      return { ...done, values: all.values };
-    } catch (error) {
-      discard(done.insertedFlags);
-      throw error;
-    }
-  }
-
-  #isInOrder(winsAnyway: "first" | "last"): boolean {
-    return this.table.inOrder === true && this.which === winsAnyway;
-  }
+function oneOfEach<K extends KeyType, V extends ValueType>(
+  table: Table<K, V>,
+  which: "first" | "last",
+): Pick<Table<K, V>, "insert" | "insertAndFind"> {
+  const isInOrder = (winsAnyway: "first" | "last") => table.inOrder === true && which === winsAnyway;
 
   /** Inserts the elements that win, and counts all. */
-  async #choosing<T extends InsertTally>(
+  async function choosing<T extends InsertTally>(
     keys: Input<K>,
     call: CallOptions,
     insert: (where: Input<"u8">) => Promise<T>,
   ): Promise<T> {
     const start = performance.now();
-    const { chosen, selected } = await this.table.choose(keys, this.which, call);
+    const { chosen, selected } = await table.choose(keys, which, call);
     call.log?.add("choose among equal keys", performance.now() - start);
     try {
       const done = await insert(chosen);
       const { inserted } = done;
-      const rejected = done.rejected === 0 ? 0 : selected - (await this.#countPresent(keys, call));
+      const rejected = done.rejected === 0 ? 0 : selected - (await countPresent(keys, call));
       return { ...done, rejected, existing: selected - inserted - rejected };
     } finally {
       chosen.destroy();
@@ -115,10 +56,45 @@ class OneOfEach<K extends KeyType, V extends ValueType>
   }
 
   /** Elements whose keys are in the table. */
-  async #countPresent(keys: Input<K>, { strategy, groupSize, where }: CallOptions): Promise<number> {
-    const flags = (await this.table.contains(keys, "host", { strategy, groupSize, where })) as Uint8Array;
+  async function countPresent(keys: Input<K>, { strategy, groupSize, where }: CallOptions): Promise<number> {
+    const flags = (await table.contains(keys, "host", { strategy, groupSize, where })) as Uint8Array;
     return flags.reduce((sum, flag) => sum + flag, 0);
   }
+
+  return {
+    async insert(keys, values, policy, call) {
+      const winsAnyway = policy === "assign" ? "last" : "first";
+      // keys of a set have no values to differ in
+      if (values === null || isInOrder(winsAnyway)) return table.insert(keys, values, policy, call);
+      return choosing(keys, call, (where) => table.insert(keys, values, policy, { ...call, where }));
+    },
+
+    async insertAndFind(keys, values, output, call) {
+      if (isInOrder("first")) return table.insertAndFind(keys, values, output, call);
+      const [flags, ...stored] = typeof output === "string" ? [] : output;
+      const length = lengthOf(keys);
+      const types = scalarsOf<Scalar>(table.spec.value);
+      // the values of the elements that win are not those of all
+      const spare = <T extends ScalarType>(type: T) => allocate(type, length);
+      const firstTo = flags ? [flags, ...types.map(spare)] : (output as "host");
+      const done = await choosing(keys, call, (where) =>
+        table.insertAndFind(keys, values, firstTo, { ...call, where }),
+      );
+      if (values === null) return done;
+      discard(done.values);
+      try {
+        const to = flags ? [...stored, spare("u8")] : (output as "host");
+        const missing = elementsOf(table.spec.value as V, types.map(zeroOf)) as ElementOf<V>;
+        const { strategy, groupSize, signal, where } = call;
+        const all = await table.find(keys, missing, to, { strategy, groupSize, signal, where });
+        discard(all.found);
+        return { ...done, values: all.values };
+      } catch (error) {
+        discard(done.insertedFlags);
+        throw error;
+      }
+    },
+  };
 }
 
 /**

@@ -9,7 +9,7 @@ import { type ContainerSpec, checkTable, type Seed, type TableOptions, withHash 
 import type { ContainerKey } from "./key-types.js";
 
 /** A table to make ready for: of a map, or without `value` of a set. */
-export interface TableToPrepare extends TableOptions<ContainerKey> {
+export interface TableToPrepare extends Omit<TableOptions<ContainerKey>, "signal"> {
   /** Type of the values of a map. */
   value?: ValueType;
   /** What will be called. Default: insert and find. */

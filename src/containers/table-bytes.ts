@@ -79,13 +79,9 @@ export async function unpack<K extends ContainerKey, V extends ValueType, P exte
   checkShape(read, replaced, () => how.check(kind, options(read)));
   const parts = await how.create(options({ hash, seed }));
   try {
-    const taken = parts.table.takeKeys?.(keys) ?? keys;
-    const { inserted } = await parts.table.insert(
-      taken as Input<TableKey<K>>,
-      values as Input<V> | null,
-      "keep",
-      {},
-    );
+    const { table, device } = parts;
+    const taken = (parts.keys?.take(device.engine, table, keys) ?? keys) as Input<TableKey<K>>;
+    const { inserted } = await table.insert(taken, values as Input<V> | null, "keep", {});
     if (inserted === entries) return parts;
     throw damaged(`Of ${entries} keys only ${inserted} are different, or fit.`);
   } catch (error) {

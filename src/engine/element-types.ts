@@ -61,3 +61,28 @@ export function lengthOf(
 export function elementsOf<C>(type: ElementType, columns: readonly C[]): C | readonly C[] {
   return typeof type === "string" ? columns[0] : columns;
 }
+
+/** A float in a key. */
+export interface FloatInKey {
+  /** Its first word in the key. */
+  readonly at: number;
+  /** 1: f32; 2: f64, the low word first. */
+  readonly words: number;
+}
+
+/** The floats in keys of a type. */
+export function floatsIn(key: KeyType): readonly FloatInKey[] {
+  const floats: FloatInKey[] = [];
+  let at = 0;
+  for (const scalar of scalarsOf<Scalar>(key)) {
+    const words = scalarWords[scalar];
+    if (scalar === "f32" || scalar === "f64") floats.push({ at, words });
+    at += words;
+  }
+  return floats;
+}
+
+/** Whether keys are one word, and that is a float. */
+export function isFloatWord(key: KeyType): boolean {
+  return wordsIn(key) === 1 && floatsIn(key).length > 0;
+}

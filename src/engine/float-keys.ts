@@ -1,35 +1,9 @@
 /**
- * Floats in keys: which words of a key are floats, and the bits under which these are hashed, compared and stored. −0
- * becomes +0 and every NaN one NaN, so that keys are equal exactly when JavaScript's `Map` says so (SameValueZero).
- * Tables, lists, sketches and joins on every engine go by this. A scalar is a list of one.
+ * Floats in keys: the bits under which they are hashed, compared and stored. −0 becomes +0 and every NaN one NaN, so
+ * that keys are equal exactly when JavaScript's `Map` says so (SameValueZero). Tables, lists, sketches and joins on
+ * every engine go by this.
  */
-import { type KeyType, scalarsOf, wordsIn } from "./element-types.js";
-import { type Scalar, scalarWords } from "./scalars.js";
-
-/** A float in a key. */
-export interface FloatInKey {
-  /** Its first word in the key. */
-  readonly at: number;
-  /** 1: f32; 2: f64, the low word first. */
-  readonly words: number;
-}
-
-/** The floats in keys of a type. */
-export function floatsIn(key: KeyType): readonly FloatInKey[] {
-  const floats: FloatInKey[] = [];
-  let at = 0;
-  for (const scalar of scalarsOf<Scalar>(key)) {
-    const words = scalarWords[scalar];
-    if (scalar === "f32" || scalar === "f64") floats.push({ at, words });
-    at += words;
-  }
-  return floats;
-}
-
-/** Whether keys are one word, and that is a float. */
-export function isFloatWord(key: KeyType): boolean {
-  return wordsIn(key) === 1 && floatsIn(key).length > 0;
-}
+import type { FloatInKey } from "./element-types.js";
 
 /** Bit pattern that all NaN of one word are stored as. */
 export const CANONICAL_NAN = 0x7fc00000;

@@ -20,6 +20,13 @@ export type SummedColumn =
       readonly kind: "floats";
       readonly data: Float32Array | Float64Array;
       readonly validity: Uint8Array | null;
+    }
+  /** Finds the row of the least (sign −1) or greatest number. NaN is above all; of equal numbers the first row counts. */
+  | {
+      readonly kind: "extremes";
+      readonly data: Int32Array | Uint32Array | Float32Array | Float64Array;
+      readonly sign: -1 | 1;
+      readonly validity: Uint8Array | null;
     };
 
 /** Groups in the order of their first rows. Nulls are equal. */

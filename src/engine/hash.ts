@@ -4,7 +4,6 @@
  * xxhash64 and users' own functions need not be. Wider keys are hashed by the full function over all their words
  * (hash-words.ts). Nothing relies on distinct keys having distinct hashes.
  */
-
 import { type HashName, NO_SEED } from "./hash-names.js";
 
 /**

@@ -4,7 +4,7 @@
  * without a row costs no row numbers.
  */
 
-import { bitmapBytes, countSet, isSet, setBit } from "../bitmaps.js";
+import { countSet, isSet } from "../bitmaps.js";
 import { LimitError } from "../errors.js";
 import { MAX_PAIRS, type RowPairs } from "./rows.js";
 
@@ -31,25 +31,28 @@ export interface Segment extends Sides<Uint32Array | null> {
   readonly inOrder?: "left" | "right";
 }
 
-/** Pairs to look at before other work gets its turn. */
-const PAIRS_AT_ONCE = 2 ** 22;
+/** Makes a bitmap of `count` rows in which those listed are set (host/mark-rows.ts). */
+export type MarkRows = (rows: Uint32Array, count: number) => Promise<Uint8Array>;
 
 /**
  * The rows of a join. An inner join's are its pairs as they are; other kinds take a pass over the pairs for each side
  * whose unmatched rows count, one bit per row of that side, and 4 bytes per row that is added. Rows of one side ascend.
  * @param rows how many rows each side has
- * @param pause called between pieces of work; may throw to stop
+ * @param mark called for a side whose rows without a pair, or with one, are wanted; may throw to stop
  * @throws LimitError when the result has more rows than an Arrow table
  */
 export async function segmentsOf(
   how: JoinKind,
   pairs: Pick<RowPairs, "left" | "right" | "inOrder">,
   rows: Sides<number>,
-  pause: () => Promise<void>,
+  mark: MarkRows,
 ): Promise<Segment[]> {
   const { left, right, inOrder } = pairs;
-  const select = (side: "left" | "right", matched: boolean) =>
-    selectRows(pairs[side], inOrder === side, rows[side], matched, pause);
+  const select = (side: "left" | "right", matched: boolean) => {
+    const paired = pairs[side];
+    if (inOrder !== side) return selectRows(paired, rows[side], matched, mark);
+    return matched ? rowsFrom(0, paired.length) : rowsFrom(paired.length, rows[side]);
+  };
   if (how === "semi" || how === "anti") return [leftOnly(await select("left", how === "semi"))];
   const segments: Segment[] = [{ rows: left.length, left, right, inOrder }];
   if (how === "left" || how === "full") segments.push(leftOnly(await select("left", false)));
@@ -71,18 +74,11 @@ function leftOnly(left: Uint32Array): Segment {
 /** The rows of a side that are in `paired`, or those that are not, in their order. */
 async function selectRows(
   paired: Uint32Array,
-  inOrder: boolean,
   count: number,
   matched: boolean,
-  pause: () => Promise<void>,
+  mark: MarkRows,
 ): Promise<Uint32Array> {
-  if (inOrder) return matched ? rowsFrom(0, paired.length) : rowsFrom(paired.length, count);
-  const bits = new Uint8Array(bitmapBytes(count));
-  for (let from = 0; from < paired.length; from += PAIRS_AT_ONCE) {
-    const to = Math.min(paired.length, from + PAIRS_AT_ONCE);
-    for (let i = from; i < to; i++) setBit(bits, paired[i]);
-    await pause();
-  }
+  const bits = await mark(paired, count);
   const found = countSet(bits, count);
   return rowsWhere(bits, count, matched, matched ? found : count - found);
 }

@@ -3,7 +3,6 @@
  * has their memory, and how much longer a list becomes when it grows. The memory itself is an engine's, and so are the
  * loops or kernels over it.
  */
-
 import type { DeviceArray } from "./device-array.js";
 import type { CallOptions, ColumnInput } from "./engine.js";
 import { type BasicType, scalarWords } from "./scalars.js";

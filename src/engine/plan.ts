@@ -1,5 +1,4 @@
 /** What a bulk call did and how long its phases took: what `onPlan` is told. */
-
 import { checkOneOf } from "../options.js";
 
 /**

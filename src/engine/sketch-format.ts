@@ -6,7 +6,8 @@
  * Both start from 64 bits of hash: the first word is the hash of tables (murmur3 of engine/hash.ts and hash-words.ts),
  * the second one MurmurHash3_x86_32 of the key's words with the first as its seed.
  */
-import { canonicalF32, isFloatWord } from "./float-keys.js";
+import { isFloatWord } from "./element-types.js";
+import { canonicalF32 } from "./float-keys.js";
 import { homeSlot, murmur3 } from "./hash.js";
 import { foldWord } from "./row-hash.js";
 import { type BasicType, scalarWords } from "./scalars.js";

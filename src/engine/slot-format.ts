@@ -13,8 +13,14 @@
  * compared in the batch. Only the state word can equal a sentinel, so such tables have no side slots, and reserve no
  * key.
  */
-import { type KeyType, scalarsOf, type ValueType, wordsIn } from "./element-types.js";
-import { type FloatInKey, floatsIn } from "./float-keys.js";
+import {
+  type FloatInKey,
+  floatsIn,
+  type KeyType,
+  scalarsOf,
+  type ValueType,
+  wordsIn,
+} from "./element-types.js";
 import { SIDE_SLOTS, type TableSpec } from "./layout.js";
 import type { Scalar } from "./scalars.js";
 

@@ -12,7 +12,6 @@
  * The container numbers keys: it takes numbers that no list has had, and gives each list to one key. Numbers that a
  * call knows nothing of are NO_LIST. Calls on one object never overlap.
  */
-
 import { LimitError } from "../errors.js";
 import type { DeviceArray } from "./device-array.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "./engine.js";

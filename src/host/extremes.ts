@@ -118,7 +118,8 @@ function compareIntegers({ data, width, signed }: Extract<Ordered, { kind: "inte
   };
 }
 
-function compareBytes({ starts, ends, bytes }: ByteStrings): Compare {
+/** Compares two strings by their bytes. */
+export function compareBytes({ starts, ends, bytes }: ByteStrings): Compare {
   return (row, other) => {
     const a = starts[row];
     const b = starts[other];

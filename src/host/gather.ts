@@ -107,9 +107,7 @@ function reachable(source: GatherSource, memory: RowMemory): GatherSource {
       return { ...source, bits: memory.reachable(source.bits) };
     case "strings": {
       const { offsets, bytes } = source;
-      const words = memory.reaches(offsets) ? offsets : memory.words(offsets.length);
-      if (words !== offsets) words.set(offsets);
-      return { ...source, offsets: words, bytes: memory.reachable(bytes) };
+      return { ...source, offsets: memory.reachable(offsets), bytes: memory.reachable(bytes) };
     }
   }
 }

@@ -30,10 +30,22 @@ export type LaneColumn =
       readonly data: Float32Array | Float64Array;
       readonly grid: FloatGrid | null;
       readonly validity: Uint8Array | null;
+    }
+
+  /**
+   * Two lanes: the least (sign −1) or greatest (1) number, and its row + 1, of equal numbers the first one's; 0 where
+   * there is none. NaN is above all.
+   */
+  | {
+      readonly kind: "extremes";
+      readonly data: Int32Array | Uint32Array | Float32Array | Float64Array;
+      readonly sign: -1 | 1;
+      readonly validity: Uint8Array | null;
     };
 
 type FloatLanes = Extract<LaneColumn, { kind: "floats" }>;
 type WordLanes = Extract<LaneColumn, { kind: "words" }>;
+type ExtremeLanes = Extract<LaneColumn, { kind: "extremes" }>;
 
 const WORD = 2 ** 32;
 /** Rows of a block: what is read of them stays in the L1 cache until it is added up. */
@@ -45,6 +57,7 @@ export const CARRY_ROWS = 2 ** 20;
 export function lanesOf(column: LaneColumn): number {
   if (column.kind === "rows") return 1;
   if (column.kind === "words") return column.width + 1;
+  if (column.kind === "extremes") return 2;
   if (column.grid === null) return 3;
   const { bands, odd } = column.grid;
   return bands.reduce((sum, { limbs }) => sum + limbs + 1, odd ? 3 : 0);
@@ -52,7 +65,7 @@ export function lanesOf(column: LaneColumn): number {
 
 /** Lanes of a column that hand what is above 32 bits to the next one: so many, and the one behind them, each time. */
 function carryingOf(column: LaneColumn): number[] {
-  if (column.kind === "rows") return [];
+  if (column.kind === "rows" || column.kind === "extremes") return [];
   return column.kind === "words" ? [column.width] : (column.grid?.bands.map(({ limbs }) => limbs) ?? []);
 }
 
@@ -74,6 +87,8 @@ export interface ColumnSums {
   readonly odd: readonly Float64Array[] | null;
   /** In place of these: finite floats by group, whose exact sum is the column's. */
   readonly floats?: readonly Float64Array[];
+  /** Of extremes, in place of all: by group the row's number and 1; 0 where there is none. */
+  readonly rows?: Float64Array;
 }
 
 /** What was added up of columns, from their lanes. */
@@ -84,6 +99,7 @@ export function sumsOfLanes(columns: readonly LaneColumn[], lanes: readonly Floa
     return lanes.slice(at - count, at);
   };
   return columns.map((column) => {
+    if (column.kind === "extremes") return { sums: [], odd: null, rows: take(2)[1] };
     if (column.kind !== "floats") return { sums: [{ exponent: 0, parts: take(lanesOf(column)) }], odd: null };
     if (column.grid === null) return { sums: [], odd: null, floats: take(3) };
     const { bands, odd } = column.grid;
@@ -127,9 +143,16 @@ export class LaneSums {
    * Adds a block of rows, BLOCK_ROWS at most.
    * @param sums stride numbers a group
    * @param ids per row of the block: its group
-   * @param first number of the first row; the others follow
+   * @param first place of the first row; the others follow
+   * @param rows what extremes call the rows: the first one's number, or one for each
    */
-  add(sums: Float64Array, ids: Uint32Array, first: number, count: number): void {
+  add(
+    sums: Float64Array,
+    ids: Uint32Array,
+    first: number,
+    count: number,
+    rows: number | Uint32Array = 0,
+  ): void {
     const { columns, stride } = this;
     if (this.#isFused) {
       const { data, signed } = columns[1] as WordLanes;
@@ -142,6 +165,7 @@ export class LaneSums {
       const to = { sums, ids, stride, offset: this.#offsets[c], count };
       if (column.kind === "rows") this.#addRows(column.validity, first, to);
       else if (column.kind === "words") this.#addIntegers(column, first, to);
+      else if (column.kind === "extremes") this.#addExtremes(column, first, rows, to);
       else if (column.grid === null) this.#addFloats(column, first, to);
       else this.#addLimbs(column, column.grid, first, to);
     }
@@ -170,6 +194,31 @@ export class LaneSums {
       }
       if (isSigned) addSigned(to, k, words, from);
       else addUnsigned(to, k, words, from);
+    }
+  }
+
+  #addExtremes(
+    { data, sign, validity }: ExtremeLanes,
+    first: number,
+    rows: number | Uint32Array,
+    to: Target,
+  ): void {
+    let [values, from] = [data, first];
+    if (!(values instanceof Float64Array)) {
+      values = this.#numbers;
+      from = 0;
+      values.set(data.subarray(first, first + to.count));
+    }
+    const { ids, offset, stride, sums } = to;
+    for (let i = 0; i < to.count; i++) {
+      const at = ids[i] * stride + offset;
+      const [value, best] = [values[from + i], sums[at]];
+      const isWorse = sign < 0 ? value >= best : value <= best;
+      if (isWorse && sums[at + 1] !== 0) continue;
+      if (validity !== null && !isSet(validity, first + i)) continue;
+      if (sums[at + 1] !== 0 && !isBetter(value, best, sign)) continue;
+      sums[at] = value;
+      sums[at + 1] = (typeof rows === "number" ? rows + i : rows[i]) + 1;
     }
   }
 
@@ -237,6 +286,10 @@ export class LaneSums {
     for (const [c, column] of this.columns.entries()) {
       const offset = this.#offsets[c];
       const asFloats = column.kind === "floats" && column.grid === null;
+      if (column.kind === "extremes") {
+        this.#mergeExtremes(column.sign, offset, from, ids, to);
+        continue;
+      }
       const lanes = lanesOf(column);
       for (let group = 0; group < ids.length; group++) {
         const [at, place] = [group * stride + offset, ids[group] * stride + offset];
@@ -247,6 +300,26 @@ export class LaneSums {
       }
     }
   }
+
+  #mergeExtremes(sign: -1 | 1, offset: number, from: Float64Array, ids: Uint32Array, to: Float64Array): void {
+    for (let group = 0; group < ids.length; group++) {
+      const [at, place] = [group * this.stride + offset, ids[group] * this.stride + offset];
+      const [value, row, best, first] = [from[at], from[at + 1], to[place], to[place + 1]];
+      if (row === 0) continue;
+      const isFirst = row < first && !isBetter(best, value, sign);
+      if (first !== 0 && !isFirst && !isBetter(value, best, sign)) continue;
+      to[place] = value;
+      to[place + 1] = row;
+    }
+  }
+}
+
+/** Whether a number is better than the best one; NaN is above all. */
+function isBetter(value: number, best: number, sign: -1 | 1): boolean {
+  if (Number.isNaN(value) || Number.isNaN(best)) {
+    return (Number(Number.isNaN(value)) - Number(Number.isNaN(best))) * sign > 0;
+  }
+  return sign < 0 ? value < best : value > best;
 }
 
 /** Adds a float to three whose sum is exact. False where it is no longer. */

@@ -1,8 +1,8 @@
 /**
  * Memory of a pool and of the cpu engine: shared when workers can use it, else private. Allocations are counted
- * references, because JavaScript cannot free memory, only reuse it: a freed buffer is offered again until the garbage
- * collector takes it, which for shared memory can be long, as it weighs nothing there (60 tables of 256 MiB made and
- * dropped in a row held 15 GiB).
+ * references, because JavaScript cannot free memory, only reuse it: freed buffers are kept, up to a bound, for the calls
+ * that come. Others are left to the garbage collector, which may take long over shared memory, as it weighs nothing
+ * there (60 tables of 256 MiB made and dropped in a row held 15 GiB).
  *
  * Invariant: a buffer is in at most one living allocation, and is not reused while an operation retains it.
  */
@@ -12,6 +12,8 @@ import { LimitError } from "../errors.js";
 const SMALLEST_REUSED_BYTES = 2 ** 20;
 /** Allocations of at least this size are compared with the memory that the process may still take. */
 const SMALLEST_CHECKED_BYTES = 2 ** 26;
+/** Bytes of freed buffers that are kept, unless told: a join of 2^25 rows on both sides takes as many. */
+const KEPT_BYTES = 2 ** 30;
 const SMALLER_TABLE = "Use a smaller capacity or a higher load factor, or work in smaller parts.";
 
 /** A buffer with a count of its users. Starts with one, who must `release` it. */
@@ -56,39 +58,40 @@ export class Allocation {
 /** All memory of one pool. */
 export class Memory {
   readonly shared: boolean;
-  readonly #onIdle: (bytes: number) => void;
+  readonly #onDropped: (bytes: number) => void;
   readonly #living = new Set<WeakRef<Allocation>>();
   /** Freed longest ago first. */
-  #reusable: WeakRef<ArrayBufferLike>[] = [];
+  #reusable: ArrayBufferLike[] = [];
   #inUse = 0;
   #peak = 0;
 
   /**
-   * @param onIdle told by how much the bytes of freed buffers grow (free) or shrink (used again).
+   * @param onDropped told of bytes that are kept no more
    * @param keep bytes of freed buffers that are offered again at most.
    */
   constructor(
     shared: boolean,
-    onIdle: (bytes: number) => void,
-    private readonly keep = Number.POSITIVE_INFINITY,
+    onDropped: (bytes: number) => void,
+    private readonly keep = KEPT_BYTES,
   ) {
     this.shared = shared;
-    this.#onIdle = onIdle;
+    this.#onDropped = onDropped;
   }
 
-  /** Bytes of the buffers in use, and of those that the garbage collector has left. */
+  /** Bytes of the buffers in use, and of those that are kept. */
   get use() {
-    const kept = this.#reusable.reduce((sum, reference) => sum + (reference.deref()?.byteLength ?? 0), 0);
+    const kept = this.#reusable.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const inUse = this.#inUse;
     return { held: inUse + kept, inUse, kept, peak: this.#peak, keep: this.keep };
   }
 
-  /** Offers freed buffers no more, but for `most` bytes of the last ones. Answers the bytes of the others. */
+  /** Keeps no more than the last `most` bytes of freed buffers. Answers the bytes of the others. */
   trim(most = 0): number {
-    const before = this.use.kept;
-    let kept = before;
-    while (kept > most) kept -= this.#reusable.shift()?.deref()?.byteLength ?? 0;
-    return before - kept;
+    const { kept } = this.use;
+    let dropped = 0;
+    while (kept - dropped > most) dropped += this.#reusable.shift()?.byteLength ?? 0;
+    if (dropped > 0) this.#onDropped(dropped);
+    return dropped;
   }
 
   /**
@@ -104,8 +107,7 @@ export class Memory {
       this.#living.delete(reference);
       this.#inUse -= freed.byteLength;
       if (freed.byteLength < SMALLEST_REUSED_BYTES) return;
-      this.#reusable.push(new WeakRef(freed));
-      this.#onIdle(freed.byteLength);
+      this.#reusable.push(freed);
       this.trim(Math.min(this.keep, this.#peak));
     });
     this.#inUse += buffer.byteLength;
@@ -126,15 +128,12 @@ export class Memory {
   /** The smallest freed buffer that `bytes` fills to at least half. */
   #takeReusable(bytes: number): ArrayBufferLike | undefined {
     if (bytes < SMALLEST_REUSED_BYTES) return undefined;
-    this.#reusable = this.#reusable.filter((reference) => reference.deref() !== undefined);
     let best: ArrayBufferLike | undefined;
-    for (const reference of this.#reusable) {
-      const buffer = reference.deref();
-      if (buffer === undefined || buffer.byteLength < bytes || buffer.byteLength > 2 * bytes) continue;
+    for (const buffer of this.#reusable) {
+      if (buffer.byteLength < bytes || buffer.byteLength > 2 * bytes) continue;
       if (best === undefined || buffer.byteLength < best.byteLength) best = buffer;
     }
-    this.#reusable = this.#reusable.filter((reference) => reference.deref() !== best);
-    if (best !== undefined) this.#onIdle(-best.byteLength);
+    this.#reusable = this.#reusable.filter((buffer) => buffer !== best);
     return best;
   }
 }

@@ -54,7 +54,7 @@ export class HostPool {
     this.#wanted = threadsWithin(threads);
     this.rowsPerThread = rowsPerThread;
     this.#refusal = threads > 1 ? sharingRefused() : null;
-    this.memory = new Memory(this.threads > 1, (bytes) => this.#workers?.noteIdle(bytes), keep);
+    this.memory = new Memory(this.threads > 1, (bytes) => this.#workers?.noteDropped(bytes), keep);
   }
 
   /** Why no jobs are shared although several threads were asked for; null when they are, as far as is known. */

@@ -38,8 +38,9 @@ export class RowMemory {
     return new Uint32Array(this.#buffer(4 * length, true), 0, length);
   }
 
-  bytes(length: number): Uint8Array {
-    return new Uint8Array(this.#buffer(length, true), 0, length);
+  /** Zeroed bytes, unless told. @throws LimitError when there is no memory for them */
+  bytes(length: number, zeroed = true): Uint8Array {
+    return new Uint8Array(this.#buffer(length, zeroed), 0, length);
   }
 
   numbers(length: number): Float64Array {
@@ -52,11 +53,11 @@ export class RowMemory {
   }
 
   /** The array itself where workers can read it, else a copy. */
-  reachable(array: Uint8Array): Uint8Array {
+  reachable<A extends Uint8Array | Uint32Array>(array: A): A {
     if (this.reaches(array)) return array;
-    const copy = this.bytes(array.length);
+    const copy = array instanceof Uint8Array ? this.bytes(array.length, false) : this.words(array.length);
     copy.set(array);
-    return copy;
+    return copy as A;
   }
 
   /** Gives everything back. Arrays from here are no longer valid. */
@@ -89,6 +90,11 @@ export class Scratch {
     this.#memory = memory;
   }
 
+  /** Memory of the calling thread. */
+  static own(): Scratch {
+    return new Scratch(new RowMemory(null, 0));
+  }
+
   /** `length` words that hold anything. What was taken under the same name before is no longer valid. */
   words(name: string, length: number): Uint32Array {
     let array = this.#kept.get(name) as Uint32Array | undefined;
@@ -103,17 +109,22 @@ export class Scratch {
   bytes(name: string, length: number): Uint8Array {
     let array = this.#kept.get(name) as Uint8Array | undefined;
     if (!array || array.length < length) {
-      array = this.#memory.bytes(length);
+      array = this.#memory.bytes(length, false);
       this.#kept.set(name, array);
     }
     return array.subarray(0, length);
   }
 
-  /** A copy of an array of 1-, 2- or 4-byte elements. */
-  copy<A extends Uint8Array | Uint16Array | Uint32Array>(name: string, array: A): A {
+  /** Room for the elements of an array. */
+  like<A extends Uint8Array | Uint16Array | Uint32Array>(name: string, array: A): A {
     const bytes = this.bytes(name, array.byteLength);
     const Class = array.constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => A;
-    const copy = new Class(bytes.buffer, 0, array.length);
+    return new Class(bytes.buffer, 0, array.length);
+  }
+
+  /** A copy of an array of 1-, 2- or 4-byte elements. */
+  copy<A extends Uint8Array | Uint16Array | Uint32Array>(name: string, array: A): A {
+    const copy = this.like(name, array);
     copy.set(array);
     return copy;
   }

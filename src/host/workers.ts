@@ -13,8 +13,8 @@ import { workersRefused } from "./runtime.js";
 import ending from "./worker.ts?worker-source";
 
 /**
- * Workers hold on to memory that was freed until their next garbage collection, which may never come. After this many
- * freed bytes they end, and start anew when needed.
+ * Workers hold on to memory that is kept no more until their next garbage collection, which may never come. After this
+ * many bytes they end, and start anew when needed.
  */
 const RETIRE_AFTER_BYTES = 2 ** 28;
 /** Tasks that a lent worker has at a time: one to do, and one to go on with. */
@@ -30,7 +30,7 @@ export class Workers {
   readonly #scripts = new Map<string, string>();
   /** Some worker has run: a later one that ends was not refused. */
   #everUp = false;
-  #idleBytes = 0;
+  #droppedBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   #most: number;
@@ -103,9 +103,9 @@ export class Workers {
     }
   }
 
-  /** Tells by how much the memory grows (or shrinks) that is free but that workers may have seen. */
-  noteIdle(bytes: number): void {
-    this.#idleBytes = Math.max(0, this.#idleBytes + bytes);
+  /** Tells of memory that is kept no more, but that workers may have seen. */
+  noteDropped(bytes: number): void {
+    this.#droppedBytes += bytes;
     this.#retireIfDue();
   }
 
@@ -150,8 +150,8 @@ export class Workers {
   }
 
   #retireIfDue(): void {
-    if (this.#idleBytes < RETIRE_AFTER_BYTES || [...this.#all].some(({ isIdle }) => !isIdle)) return;
-    this.#idleBytes = 0;
+    if (this.#droppedBytes < RETIRE_AFTER_BYTES || [...this.#all].some(({ isIdle }) => !isIdle)) return;
+    this.#droppedBytes = 0;
     this.#end(() => true);
   }
 

@@ -36,10 +36,10 @@ export class RelationalCall<Stage extends string> {
 
   /**
    * Checks the shared options, and that there are no others than `known`.
-   * @param known names of all options, with spaces between them
+   * @param known names of all options, with spaces between them: as in `checkOptions`, where the compiler checks them
    */
   constructor(options: RelationalOptions<Stage>, known: string) {
-    checkOptions(options, known);
+    checkOptions(options, known as never);
     const { device, signal, onProgress, onPlan, onStage } = options;
     checkCallbacks({ signal, onProgress, onPlan, onStage });
     const isDevice = device === undefined || Boolean(device?.engine);

@@ -7,7 +7,9 @@ import {
   checkCallOptions,
   checkColumn,
   checkMask,
+  type IntoOption,
   type MaskOption,
+  type OutputOption,
   type ProgressOptions,
 } from "../containers/arguments.js";
 import { Queued } from "../containers/queued.js";
@@ -129,8 +131,8 @@ export abstract class Sketch<
    */
   protected checkCall(
     keys: ColumnInput<K>,
-    options: SketchCallOptions & { output?: Placement },
-    more = "",
+    options: SketchCallOptions & OutputOption<Placement> & IntoOption<object>,
+    more: "" | " output into" = "",
   ): Call {
     const { engine } = this;
     checkColumn(engine, "keys", this.keyType, keys);

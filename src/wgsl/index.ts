@@ -24,7 +24,6 @@
  * `retrieveKeys`. Call `entries()` again and make a new bind group after each of them. Await the calls on a table
  * before you submit a kernel that changes it.
  */
-
 import type { DynamicMap } from "../containers/dynamic-map.js";
 import type { DynamicSet } from "../containers/dynamic-set.js";
 import type { StaticMap } from "../containers/static-map.js";

@@ -45,7 +45,7 @@ export function moduleTable(container: AnyContainer): ModuleTable {
     );
   }
   const { spec } = table;
-  if ("takeKeys" in table && table.takeKeys) {
+  if ((spec.key as string) === "utf8") {
     throw new ValidationError(
       "Kernels look up keys of numbers, and this table has strings.",
       'Use find or contains with output "device", and give your kernel their results.',

@@ -1,8 +1,6 @@
 /** The WGSL of a module: which fragments of the engine, and which of this folder, make it up. */
-
 import type { TableSpec } from "../engine/layout.js";
-import type { BasicType, Scalar } from "../engine/scalars.js";
-import { scalarWords } from "../engine/scalars.js";
+import { type BasicType, type Scalar, scalarWords } from "../engine/scalars.js";
 import { type SlotFormat, slotFormat } from "../engine/slot-format.js";
 import { GROWN, MOST_PIECES, NO_LIST } from "../engine/value-lists.js";
 import { bindingLine, constantLines } from "../engine/webgpu/device/module-code.js";

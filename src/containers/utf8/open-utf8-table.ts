@@ -1,11 +1,37 @@
 /** Opens the table of a container of strings. Loaded with the first one. */
 import type { Utf8HashName } from "../../engine/dictionary.js";
-import type { ValueType } from "../../engine/element-types.js";
-import type { Engine } from "../../engine/engine.js";
+import type { KeyType, ValueType } from "../../engine/element-types.js";
+import type { Engine, Input, Missing } from "../../engine/engine.js";
 import type { TableSpec } from "../../engine/layout.js";
 import { ValidationError } from "../../errors.js";
+import { check } from "../../options.js";
 import { type ContainerSpec, type Seed, withHash } from "../create-table.js";
+import type { KeyCodec } from "../key-codec.js";
+import { encodeStrings } from "./encode-strings.js";
+import { readKeys } from "./read-keys.js";
 import { Utf8Table } from "./utf8-table.js";
+
+/** Keys that are strings: with a dictionary before the table, and answered on the host. @internal */
+export const stringKeys: KeyCodec = {
+  placement: "host",
+  take: (_engine, _table, keys) => readKeys(keys) as unknown as Input<KeyType>,
+  missing(_type, options) {
+    stringKeys.checkPlacement(options);
+    const { missing = "" } = options;
+    check(typeof missing === "string", "missing", missing, "Give a string.");
+    encodeStrings([missing], "missing");
+    return missing as unknown as Missing;
+  },
+  checkPlacement({ output, into }) {
+    if (output !== "device" && into === undefined) return;
+    throw new ValidationError(
+      'Keys of type "utf8" are answered in new arrays on the host.',
+      'Leave out output "device" and into.',
+    );
+  },
+  rebuilt: (_engine, table, size) => (table as unknown as Utf8Table<ValueType>).rebuilt(size) as never,
+  grown: (table, grow) => (table as unknown as Utf8Table<ValueType>).grown(grow as never) as never,
+};
 
 /** The table of numbers under a table of strings. */
 interface NumbersSpec extends TableSpec {
@@ -18,12 +44,13 @@ export async function openUtf8Table<V extends ValueType>(
   asked: ContainerSpec,
   askedSeed: Seed | undefined,
   entries: number,
-): Promise<Utf8Table<V>> {
+): Promise<{ table: Utf8Table<V>; keys: KeyCodec }> {
   const spec = await numbersSpec(asked, askedSeed);
   const { hash, seed } = spec;
   const table = await engine.createTable<"u32", V>(spec, entries);
   try {
-    return new Utf8Table<V>(engine, table, await engine.dictionary({ hash, seed }));
+    const dictionary = await engine.dictionary({ hash, seed });
+    return { table: new Utf8Table<V>(engine, table, dictionary), keys: stringKeys };
   } catch (error) {
     table.destroy();
     throw error;

@@ -25,13 +25,11 @@ import type {
 import type { TableSpec } from "../../engine/layout.js";
 import { tableBytes } from "../../engine/slot-format.js";
 import { Utf8Column } from "../../engine/utf8-column.js";
-import { LimitError, ValidationError } from "../../errors.js";
-import { check } from "../../options.js";
-import { loadMoving } from "../container.js";
+import { LimitError } from "../../errors.js";
 import type { GrowingTable, GrowthPolicy, KnownNew } from "../growing-table.js";
+import { loadMoving } from "../key-codec.js";
 import type { NewSize, Renumber } from "../move-entries.js";
 import { encodeStrings } from "./encode-strings.js";
-import { readKeys } from "./read-keys.js";
 
 /** Bytes of a dictionary that are not worth dropping strings from. */
 const FEW_BYTES = 2 ** 16;
@@ -59,30 +57,6 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
 
   get tombstones(): number {
     return this.table.tombstones;
-  }
-
-  /** Keys as operations take them. @throws ValidationError, LimitError */
-  takeKeys(keys: unknown): Utf8Column {
-    return readKeys(keys);
-  }
-
-  /** What a set answers for absent keys; undefined in maps. @throws ValidationError */
-  takeMissing(options: { missing?: unknown; output?: unknown; into?: unknown }): string | undefined {
-    if (this.table.spec.value !== null) return undefined;
-    this.checkPlacement(options);
-    const { missing = "" } = options;
-    check(typeof missing === "string", "missing", missing, "Give a string.");
-    encodeStrings([missing], "missing");
-    return missing as string;
-  }
-
-  /** @throws ValidationError for results with strings that are wanted elsewhere than in new arrays of the host */
-  checkPlacement({ output, into }: { output?: unknown; into?: unknown }): void {
-    if (output !== "device" && into === undefined) return;
-    throw new ValidationError(
-      'Keys of type "utf8" are answered in new arrays on the host.',
-      'Leave out output "device" and into.',
-    );
   }
 
   insert(

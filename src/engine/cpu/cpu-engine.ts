@@ -78,18 +78,13 @@ export class CpuEngine implements Engine {
   readonly buffers: Memory;
   /** The calling thread's. */
   readonly workspace = newWorkspace();
-  readonly rows = lazily<RowOperations>(async () => {
-    const { CpuRows } = await import("./rows/cpu-rows.js");
-    return new CpuRows(this);
-  });
-  readonly sketches = lazily<SketchOperations>(async () => {
-    const { CpuSketches } = await import("./sketches/cpu-sketches.js");
-    return new CpuSketches(this);
-  });
-  readonly lists = lazily<ListOperations>(async () => {
-    const { CpuListOperations } = await import("./lists/list-operations.js");
-    return new CpuListOperations(this);
-  });
+  readonly rows = lazily<RowOperations>(async () => (await import("./rows/cpu-rows.js")).operationsOf(this));
+  readonly sketches = lazily<SketchOperations>(async () =>
+    (await import("./sketches/cpu-sketches.js")).operationsOf(this),
+  );
+  readonly lists = lazily<ListOperations>(async () =>
+    (await import("./lists/list-operations.js")).operationsOf(this),
+  );
   #resolveLost: (loss: { reason: string; message: string }) => void = () => {};
 
   constructor(

@@ -7,7 +7,7 @@ import { ValidationError } from "../../errors.js";
 import type { Allocation } from "../../host/memory.js";
 import { nextTask } from "../../host/next-task.js";
 import { ruleOf } from "../apply.js";
-import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
+import { isFloatWord, type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
   Destination,
@@ -20,7 +20,6 @@ import type {
   Table,
   TableStats,
 } from "../engine.js";
-import { isFloatWord } from "../float-keys.js";
 import { hashNames } from "../hash-names.js";
 import { EMPTY, type TableSpec } from "../layout.js";
 import { slotFormat } from "../slot-format.js";
@@ -29,7 +28,7 @@ import { elementWords, Outputs } from "./memory/outputs.js";
 import { Inputs } from "./memory/storage.js";
 import type { TableMemory } from "./table/blocks.js";
 import { type ChunkWork, eachChunk, inChunks, note } from "./table/chunks.js";
-import { NarrowLoops } from "./table/narrow-loops.js";
+import { narrowLoops } from "./table/narrow-loops.js";
 import { type Counters, type InsertColumns, newTally } from "./table/probes.js";
 import { type Collector, collectSide, type Measurement } from "./table/scan.js";
 import type { Columns } from "./table/sequential.js";
@@ -56,7 +55,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     this.#engine = engine;
     this.spec = spec;
     this.#allocation = allocation;
-    this.#loops = loops ?? new NarrowLoops(engine, (change) => this.#recountOnError(change));
+    this.#loops = loops ?? narrowLoops(engine, (change) => this.#recountOnError(change));
   }
 
   get live(): number {

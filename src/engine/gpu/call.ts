@@ -3,7 +3,6 @@
  * and the times of a call with a log. A refusal of what was submitted ahead is thrown by the next `submit` of the call,
  * or at its end, and never reaches the next call.
  */
-
 import type { PlanLog } from "../plan-log.js";
 import type { GpuRuntime, Readback, Recording, Submitter } from "./runtime.js";
 

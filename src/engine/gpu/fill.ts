@@ -1,5 +1,4 @@
 /** Filling GPU memory with one word. */
-
 import { fragment, kernelSource, readWrite } from "./kernel-source.js";
 import { type GpuRuntime, MAX_WORKGROUPS, type Range, type Recorder } from "./runtime.js";
 

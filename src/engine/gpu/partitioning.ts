@@ -4,8 +4,9 @@
  */
 import type { TableSpec } from "../layout.js";
 import type { BoundChunk } from "./batch/bound-chunk.js";
+import type { Submissions } from "./call.js";
 import type { GpuHost } from "./host.js";
-import type { Range, Readback, Recorder, Recording } from "./runtime.js";
+import type { Range, Readback, Recorder } from "./runtime.js";
 
 /** Items are keys alone, or pairs. */
 export type ItemKind = "key" | "pair";
@@ -20,7 +21,7 @@ export interface SlotPartitions {
 export interface Splitting {
   readonly host: GpuHost;
   readonly spec: TableSpec;
-  submitAhead(label: string, record: Recording): Promise<void>;
+  readonly submissions: Submissions;
 }
 
 /** Items by page, once `record` was submitted. */

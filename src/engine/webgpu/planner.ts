@@ -2,7 +2,6 @@
  * The planner: which strategy a call takes. What goes directly at once is decided here; for the rest it loads the
  * partitioned strategies, and with them the sizes from which each pays (partitioned/crossovers.ts).
  */
-
 import type { CallOptions, InsertPolicy } from "../engine.js";
 import { type Choice, SMALL } from "../gpu/planner.js";
 import { lazily } from "../lazily.js";

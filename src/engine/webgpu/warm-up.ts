@@ -3,7 +3,6 @@
  * strategies, compiles the kernels that it would use, side by side, and submits nothing. So kernels are ready before
  * they are asked for, and no list says which kernels belong to which call.
  */
-
 import type { BulkCall, CallOptions, InsertPolicy } from "../engine.js";
 import { boundChunk } from "../gpu/batch/bound-chunk.js";
 import { type Column, Scratch } from "../gpu/batch/columns.js";

@@ -86,10 +86,9 @@ export class WebgpuEngine implements Engine {
   readonly lists = lazily<ListOperations>(async () =>
     (await import("../gpu/lists/list-operations.js")).operationsOf(this.tableHost),
   );
-  readonly sketches = lazily<SketchOperations>(async () => {
-    const { GpuSketches } = await import("../gpu/sketches/gpu-sketches.js");
-    return new GpuSketches(this.tableHost);
-  });
+  readonly sketches = lazily<SketchOperations>(async () =>
+    (await import("../gpu/sketches/gpu-sketches.js")).operationsOf(this.tableHost),
+  );
   readonly interop: Interop;
   readonly traits: EngineTraits;
   readonly #madeReady = new Set<string>();

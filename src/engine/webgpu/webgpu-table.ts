@@ -2,7 +2,6 @@
  * A table on the GPU: the engine's operations over whole batches. A batch is bound chunk by chunk and its results are
  * gathered here; which strategies an operation has is in operations.ts, what goes over all slots in scan/.
  */
-
 import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,

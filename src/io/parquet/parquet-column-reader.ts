@@ -55,56 +55,33 @@ export interface ColumnReader {
 }
 
 export function columnReader(plan: ColumnPlan): ColumnReader {
-  return plan.node.kind === "leaf" ? new FlatReader(plan, plan.node) : new NestedReader(plan);
+  return plan.node.kind === "leaf" ? flatReader(plan, plan.node) : nestedReader(plan);
 }
 
 /** Decodes chunks as they come. */
-class FlatReader implements ColumnReader {
-  readonly #collector: Collector;
-  readonly #decoders: LeafDecoder;
-
-  constructor(plan: ColumnPlan, leaf: LeafNode) {
-    this.#decoders = new LeafDecoder(plan, leaf);
-    this.#collector = collectorFor(this.#decoders.collected(plan.rows, plan.dictionaries));
-  }
-
-  add([chunk]: readonly ChunkBytes[]): void {
-    this.#decoders.read(chunk, this.#collector, {
-      definition: this.#decoders.leaf.definition,
-      repetition: 0,
-    });
-  }
-
-  finish(): ReadColumn {
-    return withText(this.#collector.finish());
-  }
+function flatReader(plan: ColumnPlan, leaf: LeafNode): ColumnReader {
+  const decoders = new LeafDecoder(plan, leaf);
+  const collector = collectorFor(decoders.collected(plan.rows, plan.dictionaries));
+  const levels = { definition: leaf.definition, repetition: 0 };
+  return {
+    add: ([chunk]) => decoders.read(chunk, collector, levels),
+    finish: () => withText(collector.finish()),
+  };
 }
 
 /** Keeps the chunks: how many entries there are is known when the headers of all pages were looked at. */
-class NestedReader implements ColumnReader {
-  readonly #groups: (readonly ChunkBytes[])[] = [];
-
-  constructor(readonly plan: ColumnPlan) {}
-
-  add(chunks: readonly ChunkBytes[]): void {
-    this.#groups.push(chunks);
-  }
-
-  finish(): ReadColumn {
-    const { node, rows } = this.plan;
-    const leaves = leavesOf(node).map((leaf, i) => this.#leaf(leaf, i));
-    return withText(assembled(node, rows, leaves));
-  }
-
-  #leaf(leaf: LeafNode, number: number): LeafCollector {
-    const chunks = this.#groups.map((group) => group[number]);
+function nestedReader(plan: ColumnPlan): ColumnReader {
+  const { node, rows } = plan;
+  const groups: (readonly ChunkBytes[])[] = [];
+  const collected = (leaf: LeafNode, number: number): LeafCollector => {
+    const chunks = groups.map((group) => group[number]);
     let entries = 0;
     for (const chunk of chunks) {
       checkEntries(chunk.bytes, chunk.entries);
       entries += chunk.entries;
     }
-    const decoders = new LeafDecoder(this.plan, leaf);
-    const levels = leafLevels(this.plan.node, leaf);
+    const decoders = new LeafDecoder(plan, leaf);
+    const levels = leafLevels(node, leaf);
     const collector = leafCollectorFor(decoders.collected(entries, false), levels);
     for (const chunk of chunks) {
       const from = collector.levels.count;
@@ -112,7 +89,11 @@ class NestedReader implements ColumnReader {
       collector.levels.checkRows(from, chunk.rows);
     }
     return collector;
-  }
+  };
+  return {
+    add: (chunks) => void groups.push(chunks),
+    finish: () => withText(assembled(node, rows, leavesOf(node).map(collected))),
+  };
 }
 
 /** @param node the column that has the leaf */

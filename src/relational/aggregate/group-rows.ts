@@ -12,8 +12,6 @@ export interface GroupedRows {
   readonly groupOf: Uint32Array;
   /** Per group: its first row. Ascending. */
   readonly firsts: Uint32Array;
-  /** Per group: its rows, where the engine's numbers are these. */
-  readonly counts?: Uint32Array;
 }
 
 /** What no group and no row is called. */
@@ -26,25 +24,25 @@ export async function groupRows(
   call: Omit<GroupCall, "nullsEqual">,
 ): Promise<GroupedRows> {
   const rows = await device.engine.rows();
+  if (rows.sumGroups) {
+    const { groupOf, firsts } = await rows.sumGroups(keys, [], { ...call, numbers: true });
+    return { groupOf: groupOf as Uint32Array, firsts };
+  }
   const groups = await rows.group(keys, { ...call, nullsEqual: true, lists: false });
   try {
-    const numbered = inOrder(await groups.groupOf.read(), groups.groups);
-    return numbered.renumbered ? numbered : { ...numbered, counts: await groups.counts.read() };
+    return inOrder(await groups.groupOf.read(), groups.groups);
   } finally {
     groups.destroy();
   }
 }
 
 /** Groups that were numbered in any order. Renumbers in place, where they are not in the order of their first rows. */
-export function inOrder(
-  groupOf: Uint32Array,
-  groups: number,
-): GroupedRows & { readonly renumbered: boolean } {
+export function inOrder(groupOf: Uint32Array, groups: number): GroupedRows {
   const firsts = new Uint32Array(groups);
   let next = 0;
   let row = 0;
   for (; row < groupOf.length && groupOf[row] <= next; row++) if (groupOf[row] === next) firsts[next++] = row;
-  if (row === groupOf.length) return { groupOf, firsts, renumbered: false };
+  if (row === groupOf.length) return { groupOf, firsts };
   const numbers = new Uint32Array(groups).fill(NONE);
   for (let group = 0; group < next; group++) numbers[group] = group;
   for (; row < groupOf.length; row++) {
@@ -55,5 +53,5 @@ export function inOrder(
     }
     groupOf[row] = numbers[group];
   }
-  return { groupOf, firsts, renumbered: true };
+  return { groupOf, firsts };
 }

@@ -226,10 +226,11 @@ class StateWork {
     readonly made: MadeGroups,
     readonly groups: number,
   ) {
-    for (const [name, { values, kinds }] of plan.columns) {
+    for (const [name, { values, kinds, extremes }] of plan.columns) {
       this.#states.set(name, {});
       if (made.groupOf !== null) this.#values.set(name, new GroupedValues(values, made.groupOf, groups));
-      for (const kind of EXTREMES) if (kinds.has(kind)) this.#extremes.push({ name, kind });
+      for (const kind of EXTREMES)
+        if (kinds.has(kind) && !extremes.has(kind)) this.#extremes.push({ name, kind });
     }
   }
 
@@ -264,14 +265,18 @@ class StateWork {
     group: Grouper,
     pause: () => Promise<void>,
   ): Promise<ColumnStates> {
-    const { kinds, counts, sums } = this.plan.columns.get(name) as PlannedColumn;
+    const { kinds, counts, sums, extremes, values } = this.plan.columns.get(name) as PlannedColumn;
     const states = this.#states.get(name) as ColumnStates;
+    for (const [kind, place] of extremes) {
+      const of = { column: values.column, counts: made.counts(counts as number), groups: this.groups };
+      states[kind as "least"] = extremesFrom(of, [made.extremes(place)]);
+    }
     if (kinds.has("counts") && counts !== undefined) states.counts = made.counts(counts);
     if (sums !== undefined) states.sums = made.sums(sums);
     const state = async <K extends StateName>(kind: K): Promise<States[K]> => {
-      const values = () => this.#valuesOf(name);
       if (states[kind] === undefined) {
-        states[kind] = (await STATE_KINDS[kind].of({ values: values(), group, state })) as ColumnStates[K];
+        const grouped = this.#valuesOf(name);
+        states[kind] = (await STATE_KINDS[kind].of({ values: grouped, group, state })) as ColumnStates[K];
       }
       return states[kind] as States[K];
     };

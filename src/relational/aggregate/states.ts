@@ -10,9 +10,10 @@ import { Type } from "@uwdata/flechette";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { gather } from "../../arrow/gather.js";
 import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-columns.js";
+import { CodedBytes } from "../../engine/coded-bytes.js";
 import type { SummedColumn } from "../../engine/group-sums.js";
 import type { RowKeys } from "../../engine/rows.js";
-import type { Sign } from "../../host/extremes.js";
+import { type ByteStrings, compareBytes, type Sign } from "../../host/extremes.js";
 import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import type { LaneColumn } from "../../host/lanes.js";
 import { nonEmpty } from "./chunks.js";
@@ -143,6 +144,36 @@ export function summedColumn(values: Pick<Values, "column" | "key" | "validity">
   return { kind: "words", ...integersOf(type, values.key), validity };
 }
 
+/** What is to be compared for the extremes of a column, where it is numbers or strings of a small dictionary; else null. */
+export function comparedColumn(
+  values: Pick<Values, "column" | "key" | "validity">,
+  sign: Sign,
+): SummedColumn | null {
+  const { key, validity } = values;
+  if (key.kind === "words") {
+    const ordered = orderedOf(typeOf(values), key);
+    return ordered.kind === "numbers" ? { kind: "extremes", data: ordered.data, sign, validity } : null;
+  }
+  if (!(key instanceof CodedBytes) || key.strings.starts.length > key.codes.length / CODES_A_STRING)
+    return null;
+  const ranks = ranksOf(key.strings);
+  return { kind: "extremes", data: Uint32Array.from(key.codes, (code) => ranks[code]), sign, validity };
+}
+
+/** Dictionaries of fewer strings than one for so many rows are sorted. */
+const CODES_A_STRING = 64;
+
+/** Of each string how many different ones are less. */
+function ranksOf(strings: ByteStrings): Uint32Array {
+  const compare = compareBytes(strings);
+  const order = Uint32Array.from({ length: strings.starts.length }, (_, i) => i).sort(compare);
+  const ranks = new Uint32Array(order.length);
+  for (let i = 1; i < order.length; i++) {
+    ranks[order[i]] = ranks[order[i - 1]] + (compare(order[i], order[i - 1]) === 0 ? 0 : 1);
+  }
+  return ranks;
+}
+
 /** A column as the host adds it up. */
 export function asLanes(column: SummedColumn): LaneColumn {
   return column.kind === "floats" ? floatLanes(column.data, column.validity) : column;
@@ -155,8 +186,10 @@ export function extremeTask(values: GroupedValues, sign: Sign): GroupTask {
 }
 
 /** The least or greatest values of a column. @param states of its `extremeTask` */
-export function extremesFrom(values: GroupedValues, [rows]: readonly Float64Array[]): SourceColumn {
-  const { column, counts, groups } = values;
+export function extremesFrom(
+  { column, counts, groups }: Pick<GroupedValues, "column" | "counts" | "groups">,
+  [rows]: readonly Float64Array[],
+): SourceColumn {
   // any row will do where there is no value
   const found = Uint32Array.from(rows.subarray(0, groups), (row) => Math.max(row - 1, 0));
   return sourceColumn(column.field, { ...gather(column.contiguous(), found), validity: nonEmpty(counts) });

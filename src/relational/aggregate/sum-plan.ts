@@ -5,11 +5,15 @@ import type { NamedAggregate } from "../aggregates.js";
 import { NEEDS } from "./chunks.js";
 import { Values } from "./grouped-values.js";
 import { fitsNumbers } from "./numbers.js";
-import { type StateName, summedColumn } from "./states.js";
+import { comparedColumn, type StateName, summedColumn } from "./states.js";
 import { Sums } from "./sums.js";
 
 /** States that need counts. */
 const COUNTED: readonly StateName[] = ["counts", "moments", "least", "greatest"];
+const EXTREMES = [
+  ["least", -1],
+  ["greatest", 1],
+] as const;
 /** States that are made without the groups' numbers of the rows. */
 const SUMMED: readonly StateName[] = ["counts", "sums"];
 
@@ -26,6 +30,8 @@ export interface PlannedColumn {
   /** Which of `summed` its counts and its sums are; undefined where there are none. */
   readonly counts: number | undefined;
   readonly sums: number | undefined;
+  /** Extremes that are found with them. */
+  readonly extremes: ReadonlyMap<StateName, number>;
 }
 
 export class SumPlan {
@@ -33,7 +39,12 @@ export class SumPlan {
   readonly summed: SummedColumn[] = [{ kind: "rows", validity: null }];
   readonly columns = new Map<string, PlannedColumn>();
 
-  constructor(columns: ReadonlyMap<string, SourceColumn>, aggregates: readonly NamedAggregate[]) {
+  /** @param compares whether who adds up finds extremes as well */
+  constructor(
+    columns: ReadonlyMap<string, SourceColumn>,
+    aggregates: readonly NamedAggregate[],
+    compares: boolean,
+  ) {
     for (const [name, column] of columns) {
       const kinds = neededStates(name, aggregates);
       const values = new Values(column);
@@ -41,8 +52,18 @@ export class SumPlan {
       const counts = isCounted ? this.#countsOf(values) : undefined;
       const isSummed = kinds.has("sums") || (kinds.has("moments") && fitsNumbers(values));
       const sums = isSummed ? this.summed.push(summedColumn(values)) - 1 : undefined;
-      this.columns.set(name, { values, kinds, counts, sums });
+      const extremes = compares ? this.#extremesOf(values, kinds) : new Map();
+      this.columns.set(name, { values, kinds, counts, sums, extremes });
     }
+  }
+
+  #extremesOf(values: Values, kinds: ReadonlySet<StateName>): Map<StateName, number> {
+    const places = new Map<StateName, number>();
+    for (const [kind, sign] of EXTREMES) {
+      const compared = kinds.has(kind) ? comparedColumn(values, sign) : null;
+      if (compared !== null) places.set(kind, this.summed.push(compared) - 1);
+    }
+    return places;
   }
 
   #countsOf({ validity }: Values): number {
@@ -51,8 +72,8 @@ export class SumPlan {
 
   /** Whether states need the groups' numbers of the rows. */
   get needsNumbers(): boolean {
-    return Array.from(this.columns.values()).some(({ kinds }) =>
-      Array.from(kinds).some((kind) => !SUMMED.includes(kind)),
+    return Array.from(this.columns.values()).some(({ kinds, extremes }) =>
+      Array.from(kinds).some((kind) => !SUMMED.includes(kind) && !extremes.has(kind)),
     );
   }
 }
@@ -66,6 +87,10 @@ export class MadeSums {
 
   counts(place: number): Float64Array {
     return this.made[place].sums[0].parts[0].subarray(0, this.groups);
+  }
+
+  extremes(place: number): Float64Array {
+    return this.made[place].rows as Float64Array;
   }
 
   sums(place: number): Sums {

@@ -55,8 +55,8 @@ export class Grouping {
     const { call } = this;
     const encoded = encodeOwnKeys(source.keys, rows);
     call.endStage("encode keys");
-    const plan = new SumPlan(source.columns, this.aggregates);
     const operations = await device.engine.rows();
+    const plan = new SumPlan(source.columns, this.aggregates, operations.sumGroups !== undefined);
     const made = await call.onEngine(async (engineCall): Promise<MadeGroups> => {
       if (remark !== undefined) engineCall.log?.remark(remark);
       if (!operations.sumGroups) return groupRows(device, encoded, engineCall);
@@ -80,7 +80,7 @@ export class Grouping {
     grouped: GroupedRows,
     aggregates: readonly NamedAggregate[],
   ): Promise<GroupStates> {
-    return this.#statesOf(device, source, new SumPlan(source.columns, aggregates), grouped);
+    return this.#statesOf(device, source, new SumPlan(source.columns, aggregates, false), grouped);
   }
 
   async #statesOf(

@@ -5,8 +5,7 @@
  * value once.
  */
 import { type DataType, dictionary, int32, Type } from "@uwdata/flechette";
-import type { DictionaryChunk } from "../../arrow/chunk.js";
-import { asBytes } from "../../arrow/chunk.js";
+import { asBytes, type DictionaryChunk } from "../../arrow/chunk.js";
 import type { ColumnPart, OutputColumn } from "../../arrow/materialise.js";
 
 /** Types whose values are a run of bytes. Others come as values: dictionaries have codes already. */

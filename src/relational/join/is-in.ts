@@ -18,7 +18,7 @@ import { findPairs } from "./run-join.js";
 const loadThere = lazily(() => import("./device-join.js"));
 
 /** Options of {@link isIn}. */
-export interface IsInOptions extends Omit<GroupCallOptions, "onStage"> {
+export interface IsInOptions extends Omit<GroupCallOptions, "memory" | "onStage"> {
   /** True: a null is in a set that has a null. Default false: a null is in no set. */
   readonly nullsEqual?: boolean;
   /** Called after each stage with the seconds it took. */

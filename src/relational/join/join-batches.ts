@@ -6,10 +6,12 @@
 import type { Table } from "@uwdata/flechette";
 import { countsUp, MAX_BATCH_ROWS, materialise } from "../../arrow/materialise.js";
 import { bitmapBytes, setBit } from "../../bitmaps.js";
+import type { Device } from "../../device.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall, RowIndex } from "../../engine/row-operations.js";
 import type { RowKeys, RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";
+import { rowMarker } from "../../host/mark-rows.js";
 import { encodeSide } from "../keys/encode-keys.js";
 import type { KeyForm } from "../keys/key-types.js";
 import { sliceKeys } from "../keys/slice-keys.js";
@@ -61,7 +63,7 @@ export async function* joinPart(
   prepared.call.endStage("encode keys");
   const pairsOf: PairsOf = (keys, call, from) =>
     findPairs(prepared, device, { left: keys, right }, call, from);
-  const parts = new Parts(prepared, "left", left, maxBytes, part, pairsOf);
+  const parts = new Parts(prepared, device, "left", left, maxBytes, part, pairsOf);
   for await (const segment of parts.segments()) yield* segmentTables(prepared, segment, maxBytes);
 }
 
@@ -97,7 +99,7 @@ export async function* joinHeld(
     side === "left"
       ? { how, right: matched }
       : { how, right: null, left: matched && { bits: matched, from: 0 } };
-  const parts = new Parts(prepared, side, keys, maxBytes, part, pairsOf);
+  const parts = new Parts(prepared, device, side, keys, maxBytes, part, pairsOf);
   for await (const segment of parts.segments()) yield* segmentTables(prepared, segment, maxBytes);
 }
 
@@ -136,6 +138,7 @@ class Parts {
   /** @param side whose rows are taken in parts. @param keys of all rows of it */
   constructor(
     readonly prepared: PreparedJoin,
+    readonly device: Device,
     readonly side: "left" | "right",
     readonly keys: RowKeys,
     maxBytes: number,
@@ -180,7 +183,8 @@ class Parts {
         this.#mark(pairs, from);
         const { how } = this.part;
         if (how === null) return [];
-        const segments = await segmentsOf(how, pairs, { ...rows, [side]: count }, call.pause);
+        const mark = rowMarker(await this.device.host(), call.pause);
+        const segments = await segmentsOf(how, pairs, { ...rows, [side]: count }, mark);
         const isWhole = count === keys.rows;
         return segments
           .filter((segment) => segment.rows > 0)

@@ -8,6 +8,7 @@ import { bitmapBytes } from "../../bitmaps.js";
 import { type JoinKind, segmentsOf } from "../../engine/join-kinds.js";
 import { NO_GROUP } from "../../engine/row-groups.js";
 import type { KeyColumn, RowKeys } from "../../engine/rows.js";
+import { rowMarker } from "../../host/mark-rows.js";
 import { concatenateBytes } from "../keys/encode-bytes.js";
 import type { EncodedKeys } from "../keys/encode-keys.js";
 import type { PreparedJoin } from "./prepare-join.js";
@@ -23,7 +24,7 @@ export async function countJoin(prepared: PreparedJoin): Promise<number> {
     const pairs = await call.onEngine((engineCall) => findPairs(prepared, device, encoded, engineCall));
     call.endStage("hash join");
     call.tellPlan();
-    const segments = await segmentsOf(how, pairs, rows, call.pause);
+    const segments = await segmentsOf(how, pairs, rows, rowMarker(await device.host(), call.pause));
     return segments.reduce((sum, segment) => sum + segment.rows, 0);
   }
   const operations = await device.engine.rows();

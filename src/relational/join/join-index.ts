@@ -42,7 +42,7 @@ export interface JoinIndexOptions {
 
 /** Options of {@link JoinIndex.join}: those of a join but for `device` and `nullsEqual`, which the index has. */
 export interface IndexedJoinOptions<Row extends object = Readonly<Record<string, unknown>>>
-  extends Omit<JoinOptions<Row>, "on" | "device" | "nullsEqual"> {
+  extends Omit<JoinOptions<Row>, "on" | "device" | "nullsEqual" | "dictionaries" | "memory"> {
   /** The batch's key columns, in the order of the index's. Default: the same names. */
   readonly on?: readonly string[];
   /** Which side of the join the batch is; the index is the other one. Default: `"left"`. */
@@ -235,19 +235,11 @@ export class JoinIndex {
         fix,
       );
     }
-    const call = { ...rest, device: this.#device, nullsEqual: this.#indexed.nullsEqual };
-    return side === "left"
-      ? prepareJoin(
-          { left: batch, right: table },
-          { ...call, on: names.map((name, i) => [name, this.#indexed.on[i]] as const) },
-        )
-      : prepareJoin(
-          { left: table, right: batch },
-          {
-            ...call,
-            on: names.map((name, i) => [this.#indexed.on[i], name] as const),
-          },
-        );
+    const { on: own, nullsEqual } = this.#indexed;
+    const isLeft = side === "left";
+    const pairs = names.map((name, i) => (isLeft ? ([name, own[i]] as const) : ([own[i], name] as const)));
+    const sides = isLeft ? { left: batch, right: table } : { left: table, right: batch };
+    return prepareJoin(sides, { ...rest, device: this.#device, nullsEqual, on: pairs });
   }
 
   async #pairs(

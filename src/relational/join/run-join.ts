@@ -9,6 +9,7 @@ import { segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall } from "../../engine/row-operations.js";
 import type { RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";
+import { rowMarker } from "../../host/mark-rows.js";
 import type { EncodedKeys } from "../keys/encode-keys.js";
 import { materialiseAnswer } from "../relational-call.js";
 import { filterPairs } from "./pair-filter.js";
@@ -32,7 +33,7 @@ export async function joinedRows(
   pairs: RowPairs,
 ): Promise<Table> {
   try {
-    const segments = await segmentsOf(how, pairs, rows, call.pause);
+    const segments = await segmentsOf(how, pairs, rows, rowMarker(await device.host(), call.pause));
     return await materialiseAnswer(outputs, segments, call, device);
   } finally {
     pairs.release?.();

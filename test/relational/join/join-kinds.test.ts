@@ -4,6 +4,7 @@ import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import { describe, expect, it } from "vitest";
 import { JOIN_KINDS, segmentsOf } from "../../../src/engine/join-kinds.js";
+import { rowMarker } from "../../../src/host/mark-rows.js";
 import { LimitError, ValidationError } from "../../../src/index.js";
 import { type JoinKind, join } from "../../../src/relational/index.js";
 import { scaled, useDevice } from "../../conformance/helpers/device.js";
@@ -305,11 +306,11 @@ describe("rows", () => {
     }
   });
 
-  const noPause = async () => {};
+  const mark = rowMarker(null, async () => {});
   const pairs = { left: Uint32Array.of(4, 0, 4), right: Uint32Array.of(1, 2, 1) };
 
   it("are the pairs themselves in an inner join", async () => {
-    const [segment, ...others] = await segmentsOf("inner", pairs, { left: 5, right: 3 }, noPause);
+    const [segment, ...others] = await segmentsOf("inner", pairs, { left: 5, right: 3 }, mark);
     expect(others).toEqual([]);
     expect(segment.left).toBe(pairs.left);
     expect(segment.right).toBe(pairs.right);
@@ -317,14 +318,14 @@ describe("rows", () => {
 
   it("without a partner ascend, where the pairs are in order too", async () => {
     const rows = { left: 20, right: 3 };
-    const [, left, right] = await segmentsOf("full", pairs, rows, noPause);
+    const [, left, right] = await segmentsOf("full", pairs, rows, mark);
     const unmatched = [1, 2, 3, ...Array.from({ length: 15 }, (_, i) => i + 5)];
     expect([left.left, left.right]).toEqual([Uint32Array.from(unmatched), null]);
     expect([right.left, right.right]).toEqual([null, Uint32Array.of(0)]);
     const inOrder = { left: Uint32Array.of(0, 1), right: Uint32Array.of(2, 2), inOrder: "left" as const };
-    const [anti] = await segmentsOf("anti", inOrder, { left: 4, right: 3 }, noPause);
+    const [anti] = await segmentsOf("anti", inOrder, { left: 4, right: 3 }, mark);
     expect(anti.left).toEqual(Uint32Array.of(2, 3));
-    const [semi] = await segmentsOf("semi", inOrder, { left: 4, right: 3 }, noPause);
+    const [semi] = await segmentsOf("semi", inOrder, { left: 4, right: 3 }, mark);
     expect(semi.left).toEqual(Uint32Array.of(0, 1));
   });
 
@@ -332,7 +333,7 @@ describe("rows", () => {
     const many = { left: new Uint32Array(2), right: new Uint32Array(2) };
     Object.defineProperty(many.left, "length", { value: 2 ** 31 - 1 });
     const inOrder = { ...many, inOrder: "right" as const };
-    await expect(segmentsOf("right", inOrder, { left: 1, right: 4 }, noPause)).rejects.toThrow(LimitError);
+    await expect(segmentsOf("right", inOrder, { left: 1, right: 4 }, mark)).rejects.toThrow(LimitError);
   });
 
   it("stop with a signal", async () => {
@@ -340,6 +341,8 @@ describe("rows", () => {
     const stop = async () => {
       throw reason;
     };
-    await expect(segmentsOf("semi", pairs, { left: 5, right: 3 }, stop)).rejects.toBe(reason);
+    await expect(segmentsOf("semi", pairs, { left: 5, right: 3 }, rowMarker(null, stop))).rejects.toBe(
+      reason,
+    );
   });
 });

@@ -5,11 +5,12 @@
  */
 import { type FloatRange, joined, noFloats, rangeOf } from "../../../host/exact-floats.js";
 import { BLOCK_ROWS, CARRY_ROWS, type LaneColumn, LaneSums } from "../../../host/lanes.js";
+import { Scratch } from "../../../host/row-memory.js";
 import { type Made, silently, type Work } from "../../../host/work.js";
 import { type GroupKeys, type GroupMemory, GroupTable, groupMemory } from "./group-table.js";
 import { unsorted } from "./key-tables.js";
 import { recordKeys, recordRanges } from "./partitions.js";
-import { hashKeys, type PackedKeys, type RowHashing } from "./row-keys.js";
+import { type ArrivedKeys, packSlice, type RowHashing } from "./row-keys.js";
 import type { SortedKeys } from "./sort.js";
 
 /** Groups of some of the rows, and their sums. */
@@ -21,15 +22,13 @@ export interface GroupSet {
 }
 
 /** Groups slices of some neighbouring rows; a piece is a slice. */
-export interface SlicesJob {
+export interface SlicesJob extends ArrivedKeys {
   readonly kind: "group slices";
-  readonly keys: PackedKeys;
   readonly form: GroupKeys;
   /** The values of these rows. */
   readonly columns: readonly LaneColumn[];
-  /** Number of the first of them, and rows of a slice. */
+  /** Number of the first of them. */
   readonly first: number;
-  readonly sliceRows: number;
   readonly sets: readonly GroupSet[];
   /** FULL where a set has no room, LOST where sums of floats need a grid; then no piece goes on. */
   readonly stop: Int32Array;
@@ -45,10 +44,11 @@ const SINCE_CARRY = 1;
 
 export function openSlices(job: SlicesJob): Work {
   let worker: SliceWorker | undefined;
-  return silently(Math.ceil(job.keys.rows / job.sliceRows), (piece) => {
+  const run = (piece: number) => {
     worker ??= new SliceWorker(job, takeSet(job.sets));
     worker.run(piece);
-  });
+  };
+  return silently(Math.ceil(job.rows / job.sliceRows), run, job.arrived);
 }
 
 function takeSet(sets: readonly GroupSet[]): number {
@@ -63,6 +63,7 @@ class SliceWorker {
   readonly #table: GroupTable;
   readonly #set: GroupSet;
   readonly #ids = new Uint32Array(BLOCK_ROWS);
+  readonly #scratch = Scratch.own();
 
   constructor(
     readonly job: SlicesJob,
@@ -70,29 +71,28 @@ class SliceWorker {
   ) {
     this.#lanes = new LaneSums(job.columns);
     this.#set = job.sets[number];
-    this.#table = new GroupTable(this.#set.memory, job.form, job.keys.hashing);
+    this.#table = new GroupTable(this.#set.memory, job.form, job.hashing);
   }
 
   run(piece: number): void {
-    const { keys, sliceRows, stop, first, groupOf } = this.job;
+    const { sliceRows, stop, first, groupOf } = this.job;
     if (Atomics.load(stop, 0) !== 0) return;
-    const from = piece * sliceRows;
-    const end = Math.min(keys.rows, from + sliceRows);
-    hashKeys(keys, from, end);
+    const keys = packSlice(this.job, piece, this.#scratch);
     const all = unsorted(keys);
+    const from = piece * sliceRows;
     const base = this.number * this.#table.room;
     const { sums, state } = this.#set;
-    for (let at = from; at < end; at += BLOCK_ROWS) {
-      const count = Math.min(BLOCK_ROWS, end - at);
-      if (this.#table.find(all, at, at + count, first, this.#ids) < count) {
+    for (let at = 0; at < keys.rows; at += BLOCK_ROWS) {
+      const count = Math.min(BLOCK_ROWS, keys.rows - at);
+      if (this.#table.find(all, at, at + count, first + from, this.#ids) < count) {
         Atomics.store(stop, 0, FULL);
         return;
       }
-      if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[at + i] = base + this.#ids[i];
-      this.#lanes.add(sums, this.#ids, at, count);
+      if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[from + at + i] = base + this.#ids[i];
+      this.#lanes.add(sums, this.#ids, from + at, count, first + from + at);
     }
     if (this.#lanes.lost) Atomics.store(stop, 0, LOST);
-    state[SINCE_CARRY] += end - from;
+    state[SINCE_CARRY] += keys.rows;
     if (state[SINCE_CARRY] + sliceRows <= CARRY_ROWS) return;
     this.#lanes.carry(sums, this.#table.groups);
     state[SINCE_CARRY] = 0;
@@ -178,6 +178,7 @@ class PartitionWorker {
   readonly #lanes: LaneSums;
   readonly #table: GroupTable;
   readonly #ids = new Uint32Array(BLOCK_ROWS);
+  readonly #rows = new Uint32Array(BLOCK_ROWS);
   #sums: Float64Array;
 
   constructor(readonly job: PartitionsJob) {
@@ -200,12 +201,11 @@ class PartitionWorker {
       for (let at = start; at < end; ) {
         const count = Math.min(BLOCK_ROWS, end - at);
         const done = table.find(records, at, at + count, 0, this.#ids);
-        if (groupOf !== null) {
-          for (let i = 0, from = at; i < done; i++, from++) {
-            groupOf[records.codes[from * records.codeStride + 1]] = base + this.#ids[i];
-          }
+        for (let i = 0, from = at; i < done; i++, from++) {
+          this.#rows[i] = records.codes[from * records.codeStride + 1];
         }
-        this.#lanes.add(this.#sums, this.#ids, at, done);
+        if (groupOf !== null) for (let i = 0; i < done; i++) groupOf[this.#rows[i]] = base + this.#ids[i];
+        this.#lanes.add(this.#sums, this.#ids, at, done, this.#rows);
         if (done < count) this.#grow();
         at += done;
       }
@@ -259,7 +259,7 @@ export function recordsBefore(
   partition: number,
 ): number {
   let count = 0;
-  for (let slice = 0; slice < starts.length; slice += 2 ** bits + 1)
+  for (let slice = 0; slice < starts.length; slice += (1 << bits) + 1)
     count += starts[slice + partition] - starts[slice];
   return count;
 }

@@ -70,7 +70,7 @@ async function group(run: RowRun, keys: RowKeys, call: GroupCall, outputs: Outpu
   const members = column(lists ? offsets.array[numbered] : 0);
   if (lists) {
     const next = offsets.array.slice(0, -1);
-    await inSteps(run, rows, (from, to) => listMembers(groupOf.array, 0, next, members.array, from, to));
+    await inSteps(run, rows, (from, to) => listMembers(groupOf.array, next, members.array, from, to));
     phase("list members");
   }
   return new RowGroups({

@@ -14,7 +14,7 @@ import { closeKeys } from "./close-columns.js";
 import { chooseLayout } from "./key-layout.js";
 import { buildTable } from "./one-table.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
-import { keySide } from "./row-keys.js";
+import { keySide } from "./side-columns.js";
 
 /** What finding leaders answers. */
 export interface Leaders {

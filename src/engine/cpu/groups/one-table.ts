@@ -20,7 +20,8 @@ import {
   unsorted,
 } from "./key-tables.js";
 import { KeyTree } from "./key-tree.js";
-import { hashKeys, isPacked, type KeySide, type PackedKeys, packKeys, type RowHashing } from "./row-keys.js";
+import { hashKeys, isPacked, type PackedKeys, packKeys, type RowHashing } from "./row-keys.js";
+import type { KeySide } from "./side-columns.js";
 
 /** Rows put into one table between two looks at the clock: some ten milliseconds where all of them crowd. */
 const INSERT_ROWS = 2 ** 14;

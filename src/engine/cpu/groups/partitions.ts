@@ -7,12 +7,14 @@
  * partition, so each word of `follows` has one writer.
  */
 
+import { ArrivingRows } from "../../../host/arrival.js";
 import { Scratch } from "../../../host/row-memory.js";
 import type { Work } from "../../../host/work.js";
 import type { RowRun } from "../rows/row-run.js";
 import type { Layout } from "./key-layout.js";
 import { ExactTable, type KeyTable, RowTable, Slots, type TableKeys } from "./key-tables.js";
-import { type KeySide, packKeys, type RowHashing } from "./row-keys.js";
+import type { RowHashing } from "./row-keys.js";
+import { arrivingColumns, type KeySide } from "./side-columns.js";
 import { type MovedValues, recordWords, type SortedKeys } from "./sort.js";
 
 /**
@@ -51,19 +53,31 @@ export async function sortByPartition(
   layout: Layout,
   bits: number,
   kept = new Scratch(run.work),
-  valuesOf?: (first: number, rows: number, scratch: Scratch) => readonly MovedValues[],
+  valuesOf: (rows: ArrivingRows) => readonly MovedValues[] = () => [],
 ): Promise<SortedKeys> {
   const sliceRows = run.threads.tuning.slice;
   const { width, exact } = layout;
   const stride = recordWords(layout);
   const records = kept.words("records", rows * stride);
-  const starts = kept.words("starts", run.slices(rows) * (2 ** bits + 1));
+  const starts = kept.words("starts", run.slices(rows) * ((1 << bits) + 1));
   const to = { rows, sliceRows, bits, stride, records, starts, exact, width, bytes: side.bytes };
   await run.overChunks(rows, (from, count, scratch) => {
-    const some = { side, first: first + from, rows: count };
-    const keys = packKeys(some, layout, run.hashing, run.work, scratch);
-    const values = valuesOf?.(first + from, count, scratch);
-    return { kind: "sort", keys, firstSlice: from / sliceRows, to, values };
+    const arriving = new ArrivingRows(run.work, scratch, first + from, count);
+    const keys = {
+      side: arrivingColumns(side, arriving),
+      rows: count,
+      sliceRows,
+      layout,
+      hashing: run.hashing,
+    };
+    const job = {
+      kind: "sort",
+      ...keys,
+      firstSlice: from / sliceRows,
+      to,
+      values: valuesOf(arriving),
+    } as const;
+    return { job, bring: arriving.bring };
   });
   return to;
 }
@@ -99,7 +113,7 @@ export function* recordRanges(
   { starts, bits }: Pick<SortedKeys, "starts" | "bits">,
   partition: number,
 ): Generator<readonly [from: number, to: number]> {
-  for (let at = partition; at < starts.length; at += 2 ** bits + 1) {
+  for (let at = partition; at < starts.length; at += (1 << bits) + 1) {
     for (let from = starts[at]; from < starts[at + 1]; from += AT_ONCE)
       yield [from, Math.min(starts[at + 1], from + AT_ONCE)];
   }
@@ -107,7 +121,7 @@ export function* recordRanges(
 
 /** Work on all partitions, some neighbouring ones a piece; `run` returns the rows that it found to follow another. */
 export function eachPartition(bits: number, run: (partition: number) => Generator<void, number>): Work {
-  const partitions = 2 ** bits;
+  const partitions = 1 << bits;
   let repeats = 0;
   return {
     pieces: Math.ceil(partitions / PARTITIONS),
@@ -149,8 +163,12 @@ export function recordKeys({ records, stride, width, bytes }: SortedKeys): Table
   };
 }
 
-function countRecords({ starts, bits }: SortedKeys, partition: number): number {
+/** How many records a partition has. */
+export function countRecords(
+  { starts, bits }: Pick<SortedKeys, "starts" | "bits">,
+  partition: number,
+): number {
   let count = 0;
-  for (let at = partition; at < starts.length; at += 2 ** bits + 1) count += starts[at + 1] - starts[at];
+  for (let at = partition; at < starts.length; at += (1 << bits) + 1) count += starts[at + 1] - starts[at];
   return count;
 }

@@ -5,13 +5,15 @@
  */
 
 import { isSet } from "../../../bitmaps.js";
+import type { Arrived } from "../../../host/arrived.js";
 import type { RowMemory, Scratch } from "../../../host/row-memory.js";
 import { murmur3 } from "../../hash.js";
 import type { Keying } from "../../hash-seed.js";
 import { foldStrings, foldWords } from "../../row-hash.js";
-import type { ByteColumn, RowKeys, WordColumn } from "../../rows.js";
+import type { RowKeys, WordColumn } from "../../rows.js";
 import type { Layout, Place } from "./key-layout.js";
-import { type PackedDictionary, packCoded, packDictionary, packStrings, writeRanges } from "./strings.js";
+import type { SideColumn, SideColumns } from "./side-columns.js";
+import { packCoded, packStrings, writeRanges } from "./strings.js";
 
 /** How rows are hashed: as a seed says. */
 export interface RowHashing extends Keying {
@@ -53,33 +55,15 @@ export interface PackedKeys {
 /** Rows whose columns are packed in turn, so that their words stay in the cache meanwhile. */
 const BLOCK_ROWS = 2 ** 12;
 
-/** The keys of one side, and their dictionaries as the layout has them. */
-export interface KeySide {
-  readonly keys: RowKeys;
-  /** By column; null where there is none, or none that helps. */
-  readonly dictionaries: readonly (PackedDictionary | null)[];
-  /** Bytes of the strings that are compared where they are. */
-  readonly bytes: readonly Uint8Array[];
-}
-
-/** Packs the dictionaries of one side, once for all its rows, and brings strings that stay where they are in reach. */
-export function keySide(keys: RowKeys, layout: Layout, memory: RowMemory): KeySide {
-  const dictionaries = keys.columns.map((column, i) =>
-    column.kind === "bytes" ? packDictionary(column, layout.places[i], keys.rows) : null,
-  );
-  const ranges = keys.columns.filter((_, i) => layout.places[i].byRange) as ByteColumn[];
-  return { keys, dictionaries, bytes: ranges.map((column) => memory.reachable(column.bytes)) };
-}
-
 /** Some neighbouring rows of one side. */
 export interface KeyRows {
-  readonly side: KeySide;
+  readonly side: SideColumns;
   readonly first: number;
   readonly rows: number;
 }
 
 /** True when packed keys are the column itself. */
-export function isPacked({ columns }: RowKeys, { stride }: Layout): boolean {
+export function isPacked({ columns }: RowKeys | SideColumns, { stride }: Layout): boolean {
   const [only] = columns;
   return columns.length === 1 && only.kind === "words" && stride === only.width;
 }
@@ -96,9 +80,9 @@ export function packKeys(
   memory: RowMemory | null,
   scratch: Scratch,
 ): PackedKeys {
-  const { columns } = side.keys;
+  const { columns } = side;
   const { width, stride, exact } = layout;
-  const column = isPacked(side.keys, layout) ? (columns[0] as WordColumn).data : null;
+  const column = isPacked(side, layout) ? (columns[0] as WordColumn).data : null;
   const own = column?.subarray(first * stride, (first + rows) * stride);
   const words = own && (memory === null || memory.reaches(own)) ? own : scratch.words("words", rows * stride);
   const codes = exact ? words : scratch.words("codes", rows);
@@ -111,6 +95,26 @@ export function packKeys(
 }
 
 const NO_BYTES = new Uint8Array(0);
+
+/** Keys of some neighbouring rows that a job's threads pack, slice by slice, as they arrive. */
+export interface ArrivedKeys {
+  readonly side: SideColumns;
+  readonly rows: number;
+  readonly sliceRows: number;
+  readonly layout: Layout;
+  readonly hashing: RowHashing;
+  readonly arrived: Arrived | null;
+}
+
+/** Packs and hashes a slice. */
+export function packSlice(job: ArrivedKeys, slice: number, scratch: Scratch): PackedKeys {
+  const { side, sliceRows, layout, hashing } = job;
+  const first = slice * sliceRows;
+  const rows = Math.min(sliceRows, job.rows - first);
+  const keys = packKeys({ side, first, rows }, layout, hashing, null, scratch);
+  hashKeys(keys, 0, rows);
+  return keys;
+}
 
 /** Computes the codes of rows `from` to `to` where they are hashes. */
 export function hashKeys(keys: PackedKeys, from: number, to: number): void {
@@ -126,7 +130,7 @@ export function hashKeys(keys: PackedKeys, from: number, to: number): void {
 
 /** Writes the words of rows `from` to `to`, unless they are there already (null), and marks rows to skip. */
 function packBlock(
-  side: KeySide,
+  { columns }: SideColumns,
   layout: Layout,
   words: Uint32Array | null,
   skip: Uint8Array,
@@ -136,29 +140,41 @@ function packBlock(
 ): void {
   const { stride, places, nullWords } = layout;
   if (nullWords >= 0) words?.fill(0, from * stride, to * stride);
-  for (const [i, column] of side.keys.columns.entries()) {
-    const place = places[i];
-    const dictionary = side.dictionaries[i];
-    if (words === null) {
-      // a column of fixed width
-    } else if (column.kind === "words") {
-      packWords(words, place, column, first, from, to);
-    } else {
-      if (place.byRange) writeRanges(words, place, column, first, from, to);
-      else if (dictionary) packCoded(words, skip, place, dictionary, first, from, to);
-      else packStrings(words, skip, place, column, first, from, to);
-    }
+  for (const [i, column] of columns.entries()) {
+    if (words !== null) packColumn(words, skip, places[i], column, first, from, to);
     if (column.validity === null) continue;
     if (nullWords < 0) skipNulls(skip, column.validity, first, from, to);
-    else if (words !== null) packNulls(words, place, nullWords, i, column.validity, first, from, to);
+    else if (words !== null) packNulls(words, places[i], nullWords, i, column.validity, first, from, to);
   }
 }
 
-function needsSkip(columns: RowKeys["columns"], { places, nullWords }: Layout): boolean {
-  return columns.some((column, i) => {
-    const packed = column.kind === "bytes" && !places[i].byRange;
-    return packed || (column.validity !== null && nullWords < 0);
-  });
+function packColumn(
+  words: Uint32Array,
+  skip: Uint8Array,
+  place: Place,
+  column: SideColumn,
+  first: number,
+  from: number,
+  to: number,
+): void {
+  switch (column.kind) {
+    case "words":
+      packWords(words, place, column, first, from, to);
+      break;
+    case "strings":
+      packStrings(words, skip, place, column, first, from, to);
+      break;
+    case "codes":
+      packCoded(words, skip, place, column, first, from, to);
+      break;
+    case "ranges":
+      writeRanges(words, place, column, first, from, to);
+  }
+}
+
+function needsSkip(columns: readonly SideColumn[], { nullWords }: Layout): boolean {
+  const isPackedString = ({ kind }: SideColumn) => kind === "strings" || kind === "codes";
+  return columns.some((column) => isPackedString(column) || (column.validity !== null && nullWords < 0));
 }
 
 function packWords(

@@ -3,11 +3,14 @@
  * while they are built and probed. A key becomes one record (code, row number, words). Rows are sorted slice by slice,
  * stably, each slice in its own stretch of the records: a slice fits the cache, so writes go nowhere far, and threads
  * take slices independently. Rows to skip are left out.
+ *
+ * Powers of two are shifts: V8 computes 2 ** bits again for every row, which takes as long as the rest.
  */
 import { isSet, setBit } from "../../../bitmaps.js";
 import type { LaneColumn } from "../../../host/lanes.js";
+import { Scratch } from "../../../host/row-memory.js";
 import { silently, type Work } from "../../../host/work.js";
-import { hashKeys, mixedWord, type PackedKeys } from "./row-keys.js";
+import { type ArrivedKeys, mixedWord, type PackedKeys, packSlice } from "./row-keys.js";
 
 /** Keys of a side, sorted by partition in each slice. */
 export interface SortedKeys extends Pick<PackedKeys, "exact" | "width" | "bytes"> {
@@ -23,15 +26,14 @@ export interface SortedKeys extends Pick<PackedKeys, "exact" | "width" | "bytes"
   readonly starts: Uint32Array;
 }
 
-/** Sort some neighbouring rows; a piece is a slice. */
-export interface SortJob {
+/** Pack and sort some neighbouring rows; a piece is a slice. */
+export interface SortJob extends ArrivedKeys {
   readonly kind: "sort";
-  readonly keys: PackedKeys;
   /** Number of the first slice among the side's. */
   readonly firstSlice: number;
   readonly to: SortedKeys;
   /** Values of these rows, and where they go beside the records. */
-  readonly values?: readonly MovedValues[];
+  readonly values: readonly MovedValues[];
 }
 
 /** A column of values, and the same in the order of the records. */
@@ -46,36 +48,35 @@ export function recordWords(keys: Pick<PackedKeys, "exact" | "stride">): number 
   return keys.exact ? 2 : 2 + keys.stride;
 }
 
-export function openSort({ keys, firstSlice, to, values = [] }: SortJob): Work {
-  const { sliceRows } = to;
+export function openSort(job: SortJob): Work {
+  const { firstSlice, to, sliceRows, arrived, values } = job;
   const partitionOf = new Uint16Array(sliceRows);
   const places = new Uint32Array(values.length > 0 ? sliceRows : 0);
-  return silently(Math.ceil(keys.rows / sliceRows), (piece) => {
-    const from = piece * sliceRows;
-    const end = Math.min(keys.rows, from + sliceRows);
-    hashKeys(keys, from, end);
-    const counts = countPartitions(partitionOf, keys, to.bits, from, end);
+  const scratch = Scratch.own();
+  const sort = (piece: number) => {
+    const keys = packSlice(job, piece, scratch);
+    const counts = countPartitions(partitionOf, keys, to.bits);
     const slice = firstSlice + piece;
     const next = placePartitions(counts, to, slice);
-    const shift = slice * sliceRows - from;
-    if (values.length > 0) placeRows(places, partitionOf, next.slice(), end - from);
-    for (const { from: own, to: sorted } of values) moveValues(own, sorted, places, from, end - from);
-    if (keys.exact) scatterCodes(next, partitionOf, keys, to, from, end, shift);
-    else scatterRecords(next, partitionOf, keys, to, from, end, shift);
-  });
+    if (values.length > 0) placeRows(places, partitionOf, next.slice(), keys.rows);
+    for (const { from, to: sorted } of values) moveValues(from, sorted, places, piece * sliceRows, keys.rows);
+    if (keys.exact) scatterCodes(next, partitionOf, keys, to, slice * sliceRows);
+    else scatterRecords(next, partitionOf, keys, to, slice * sliceRows);
+  };
+  return silently(Math.ceil(job.rows / sliceRows), sort, arrived);
 }
 
 /** Writes down the partition of each row (2^bits for rows to skip) and counts them. */
-function countPartitions(partitionOf: Uint16Array, keys: PackedKeys, bits: number, from: number, to: number) {
-  const { codes, skip, exact } = keys;
+function countPartitions(partitionOf: Uint16Array, keys: PackedKeys, bits: number) {
+  const { codes, skip, exact, rows } = keys;
   const { multiplier, offset } = keys.hashing;
-  const counts = new Uint32Array(2 ** bits + 1);
+  const counts = new Uint32Array((1 << bits) + 1);
   const shift = 32 - bits;
-  for (let row = from, i = 0; row < to; row++, i++) {
+  for (let row = 0; row < rows; row++) {
     const code = codes[row];
     let partition = (exact ? mixedWord((Math.imul(code, multiplier) + offset) | 0) : code) >>> shift;
-    if (skip !== null && skip[row] !== 0) partition = 2 ** bits;
-    partitionOf[i] = partition;
+    if (skip !== null && skip[row] !== 0) partition = 1 << bits;
+    partitionOf[row] = partition;
     counts[partition]++;
   }
   return counts;
@@ -110,9 +111,15 @@ function moveValues(
     moveBits(from.validity, to.validity, places, first, rows);
   if (from.kind === "words" && to.kind === "words")
     moveWords(from.data, to.data, from.width, places, first, rows);
-  if (from.kind !== "floats" || to.kind !== "floats") return;
-  if (from.data instanceof Float64Array) moveDoubles(from.data, to.data as Float64Array, places, first, rows);
-  else moveSingles(from.data, to.data as Float32Array, places, first, rows);
+  if (from.kind === "rows" || to.kind === "rows" || from.kind === "words") return;
+  const { data } = from;
+  if (data instanceof Float64Array) moveDoubles(data, to.data as Float64Array, places, first, rows);
+  else if (data instanceof Float32Array) moveSingles(data, to.data as Float32Array, places, first, rows);
+  else moveWords(asWords(data), asWords(to.data as Int32Array), 1, places, first, rows);
+}
+
+function asWords(data: Int32Array | Uint32Array): Uint32Array {
+  return new Uint32Array(data.buffer, data.byteOffset, data.length);
 }
 
 /** A slice begins at a whole byte, of the bitmap as of the records. */
@@ -167,39 +174,35 @@ function moveSingles(
 function scatterCodes(
   next: Uint32Array,
   partitionOf: Uint16Array,
-  { codes, hashing: { multiplier, offset } }: PackedKeys,
+  { codes, rows, hashing: { multiplier, offset } }: PackedKeys,
   { records, bits }: SortedKeys,
-  from: number,
-  to: number,
-  shift: number,
+  first: number,
 ): void {
-  const skipped = 2 ** bits;
-  for (let row = from, i = 0; row < to; row++, i++) {
-    const partition = partitionOf[i];
+  const skipped = 1 << bits;
+  for (let row = 0; row < rows; row++) {
+    const partition = partitionOf[row];
     if (partition === skipped) continue;
     const out = 2 * next[partition]++;
     records[out] = mixedWord((Math.imul(codes[row], multiplier) + offset) | 0);
-    records[out + 1] = row + shift;
+    records[out + 1] = first + row;
   }
 }
 
 function scatterRecords(
   next: Uint32Array,
   partitionOf: Uint16Array,
-  { codes, words, stride }: PackedKeys,
+  { codes, words, rows, stride }: PackedKeys,
   { records, bits }: SortedKeys,
-  from: number,
-  to: number,
-  shift: number,
+  first: number,
 ): void {
-  const skipped = 2 ** bits;
-  for (let row = from, i = 0; row < to; row++, i++) {
-    const partition = partitionOf[i];
+  const skipped = 1 << bits;
+  for (let row = 0; row < rows; row++) {
+    const partition = partitionOf[row];
     if (partition === skipped) continue;
     const out = (2 + stride) * next[partition]++;
     const at = row * stride;
     records[out] = codes[row];
-    records[out + 1] = row + shift;
+    records[out + 1] = first + row;
     if (stride === 2) {
       records[out + 2] = words[at];
       records[out + 3] = words[at + 1];

@@ -9,6 +9,7 @@ import { isSet } from "../../../bitmaps.js";
 import { CodedBytes } from "../../coded-bytes.js";
 import type { ByteColumn, KeyColumn } from "../../rows.js";
 import type { Place } from "./key-layout.js";
+import type { CodeColumn, RangeColumn, StringColumn } from "./side-columns.js";
 
 /** The column, when it is encoded by a dictionary whose strings are worth looking up in place of its rows. */
 export function codedColumn(column: KeyColumn, rows: number): CodedBytes | null {
@@ -18,7 +19,7 @@ export function codedColumn(column: KeyColumn, rows: number): CodedBytes | null 
 /**
  * The column's dictionary, when it is worth packing in place of the rows: it has no more strings than there are rows.
  */
-function dictionaryOf(column: ByteColumn, rows: number): ByteColumn | null {
+export function dictionaryOf(column: ByteColumn, rows: number): ByteColumn | null {
   return column instanceof CodedBytes && column.strings.starts.length <= rows ? column.strings : null;
 }
 
@@ -47,7 +48,7 @@ export function packStrings(
   words: Uint32Array,
   skip: Uint8Array,
   place: Place,
-  column: ByteColumn,
+  column: StringColumn,
   first: number,
   from: number,
   to: number,
@@ -78,39 +79,17 @@ export function packStrings(
   }
 }
 
-/** The strings of a dictionary, packed. */
-export interface PackedDictionary {
-  readonly codes: Uint8Array | Uint16Array | Uint32Array;
-  /** As many words per string as its place has. */
-  readonly words: Uint32Array;
-  /** 1 for strings that cannot match. */
-  readonly skip: Uint8Array;
-  /** Of the rows. */
-  readonly validity: Uint8Array | null;
-}
-
-/** Packs the dictionary of a column, if it has one of fewer strings than rows. */
-export function packDictionary(column: ByteColumn, place: Place, rows: number): PackedDictionary | null {
-  const strings = dictionaryOf(column, rows);
-  if (strings === null || place.byRange) return null;
-  const count = strings.starts.length;
-  const words = new Uint32Array(count * place.width);
-  const skip = new Uint8Array(count);
-  packStrings(words, skip, { ...place, offset: 0, stride: place.width }, strings, 0, 0, count);
-  return { codes: (column as CodedBytes).codes, words, skip, validity: column.validity };
-}
-
 /** `packStrings` by way of a packed dictionary. */
 export function packCoded(
   words: Uint32Array,
   skip: Uint8Array,
   place: Place,
-  dictionary: PackedDictionary,
+  column: CodeColumn,
   first: number,
   from: number,
   to: number,
 ): void {
-  const { codes, words: packed, skip: unmatched, validity } = dictionary;
+  const { codes, words: packed, skip: unmatched, validity } = column;
   const { offset, width, stride } = place;
   for (let row = from; row < to; row++) {
     const code = codes[first + row];
@@ -130,17 +109,15 @@ function readBytes(bytes: Uint8Array, at: number, count: number): number {
 export function writeRanges(
   words: Uint32Array,
   place: Place,
-  column: ByteColumn,
+  { codes, starts, ends, validity }: RangeColumn,
   first: number,
   from: number,
   to: number,
 ): void {
-  const coded = column instanceof CodedBytes ? column : null;
-  const { starts, ends } = coded?.strings ?? column;
   for (let row = from; row < to; row++) {
     const at = row * place.stride + place.offset;
-    const valid = isValid(column.validity, first + row);
-    const value = coded ? coded.codes[first + row] : first + row;
+    const valid = isValid(validity, first + row);
+    const value = codes ? codes[first + row] : first + row;
     words[at] = valid ? starts[value] : 0;
     words[at + 1] = valid ? ends[value] : 0;
   }

@@ -3,6 +3,7 @@
  * stay in its cache, else by partitions of sorted keys. Columns are copied to memory that threads share piece by piece,
  * while other threads work.
  */
+import { ArrivingRows } from "../../../host/arrival.js";
 import { gridOf, noFloats } from "../../../host/exact-floats.js";
 import { type LaneColumn, LaneSums, lanesOf, sumsOfLanes } from "../../../host/lanes.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
@@ -20,7 +21,6 @@ import {
   type GroupSet,
   LOST,
   recordsBefore,
-  type SlicesJob,
 } from "./aggregate-jobs.js";
 import { closeKeys } from "./close-columns.js";
 import { phaseClock } from "./group-rows.js";
@@ -28,12 +28,10 @@ import { type GroupKeys, GroupTable, groupMemory, keysOf } from "./group-table.j
 import { chooseLayout, type Layout } from "./key-layout.js";
 import { leadersOfStrings } from "./leaders.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
-import { type KeySide, keySide, packKeys } from "./row-keys.js";
+import { arrivingColumns, type KeySide, keySide } from "./side-columns.js";
 
 /** Rows of a slice: they and what is read of them stay in a core's cache. */
 const SLICE_ROWS = 2 ** 14;
-/** Slices that each thread takes of what is copied at once. */
-const SLICES_A_THREAD = 4;
 /** Bytes of the sums of a thread's groups. */
 const SET_BYTES = 2 ** 19;
 const MOST_GROUPS = 2 ** 13;
@@ -109,11 +107,12 @@ class Summing {
 
 /** Gives floats grids, which are found by all threads. */
 async function withGrids(run: RowRun, columns: readonly LaneColumn[], rows: number): Promise<LaneColumn[]> {
-  const scratch = new Scratch(run.work);
+  const arriving = new ArrivingRows(run.work, new Scratch(run.work), 0, rows);
   const floats = columns.flatMap((column, c) => {
-    const some = column.kind === "floats" ? someRows(column, 0, rows, run.work, scratch, c) : column;
-    return some.kind === "floats" ? [some.data] : [];
+    const there = arrivingLanes(column, arriving, `floats ${c}`);
+    return there.kind === "floats" ? [there.data] : [];
   });
+  arriving.bring?.(0, rows);
   const pieces = Math.ceil(rows / SLICE_ROWS);
   const ranges = run.work.numbers(3 * pieces * floats.length);
   const job: FloatRangesJob = { kind: "float ranges", columns: floats, rows, sliceRows: SLICE_ROWS, ranges };
@@ -130,7 +129,6 @@ class Slices {
   readonly #form: GroupKeys;
   readonly #rows: number;
   readonly #stop: Int32Array;
-  readonly #scratches: readonly Scratch[];
   readonly #sets: readonly GroupSet[];
 
   constructor(
@@ -144,30 +142,35 @@ class Slices {
     this.#form = { exact, hashed: false, width, stride, bytes: side.bytes };
     this.#rows = side.keys.rows;
     this.#stop = stopFlag(run);
-    this.#scratches = [new Scratch(run.work), new Scratch(run.work)];
     this.#sets = Array.from({ length: run.helpers(this.#rows) + 1 }, () => this.#newSet());
   }
 
   /** FULL where a thread has too many groups, LOST where floats need grids. */
   async sum(): Promise<SummedGroups | typeof FULL | typeof LOST> {
-    const { run } = this;
-    const rows = this.#rows;
-    const chunk = SLICES_A_THREAD * this.#sets.length * SLICE_ROWS;
-    let job = this.#job(0, Math.min(rows, chunk), 0);
-    for (let first = 0, turn = 1; first < rows; first += chunk, turn++) {
-      const next = first + chunk;
-      let nextJob = job;
-      await run.share(job, job.keys.rows, () => {
-        if (next < rows) nextJob = this.#job(next, Math.min(chunk, rows - next), turn & 1);
-      });
-      const stop = this.#stop[0];
-      if (stop === FULL || stop === LOST) return stop;
+    const { run, side, layout, groupOf } = this;
+    const { hashing } = run;
+    const sliceRows = run.threads.tuning.slice;
+    const own = { form: this.#form, sets: this.#sets, stop: this.#stop };
+    await run.overChunks(this.#rows, (first, rows, scratch) => {
       for (const { state } of this.#sets) state[0] = 0;
-      run.pace.add(job.keys.rows);
-      await run.pace.pause();
-      job = nextJob;
-    }
-    return this.#merged();
+      const arriving = new ArrivingRows(run.work, scratch, first, rows);
+      const job = {
+        kind: "group slices",
+        ...own,
+        side: arrivingColumns(side, arriving),
+        rows: this.#stop[0] === 0 ? rows : 0,
+        sliceRows,
+        layout,
+        hashing,
+        columns: this.columns.map((column, c) => arrivingLanes(column, arriving, `values ${c}`)),
+        first,
+        groupOf: groupOf?.subarray(first, first + rows) ?? null,
+      } as const;
+      const { bring } = arriving;
+      return { job, bring: bring && ((from, to) => this.#stop[0] === 0 && bring(from, to)) };
+    });
+    const stop = this.#stop[0];
+    return stop === FULL || stop === LOST ? stop : this.#merged();
   }
 
   #newSet(): GroupSet {
@@ -179,22 +182,6 @@ class Slices {
       memory: groupMemory(this.#form, groups, (length) => work.zeroedWords(length)),
       sums: work.numbers(groups * stride),
       state: new Int32Array(work.zeroedWords(2).buffer, 0, 2),
-    };
-  }
-
-  #job(first: number, rows: number, turn: number): SlicesJob {
-    const { run, side, layout, groupOf } = this;
-    const scratch = this.#scratches[turn];
-    return {
-      kind: "group slices",
-      keys: packKeys({ side, first, rows }, layout, run.hashing, run.work, scratch),
-      form: this.#form,
-      columns: this.columns.map((column, c) => someRows(column, first, rows, run.work, scratch, c)),
-      first,
-      sliceRows: SLICE_ROWS,
-      sets: this.#sets,
-      stop: this.#stop,
-      groupOf: groupOf?.subarray(first, first + rows) ?? null,
     };
   }
 
@@ -248,22 +235,22 @@ function stopFlag(run: RowRun): Int32Array {
   return new Int32Array(run.work.zeroedWords(1).buffer, 0, 1);
 }
 
-/** Some rows of a column, in memory that threads reach. */
-function someRows(
-  column: LaneColumn,
-  first: number,
-  rows: number,
-  memory: RowMemory,
-  scratch: Scratch,
-  number: number,
-): LaneColumn {
-  // bitmaps are cut at whole bytes: slices begin at multiples of 8
-  const bits = column.validity?.subarray(first >>> 3, (first + rows + 7) >>> 3) ?? null;
-  const validity = bits && reached(`validity ${number}`, bits, memory, scratch);
+/** Some rows of a column of values, which may be on their way into memory that all threads reach. */
+function arrivingLanes(column: LaneColumn, rows: ArrivingRows, name: string): LaneColumn {
+  const validity = column.validity && rows.bits(`${name} validity`, column.validity);
   if (column.kind === "rows") return { ...column, validity };
-  const width = column.kind === "words" ? column.width : 1;
-  const some = column.data.subarray(first * width, (first + rows) * width);
-  return { ...column, data: reached(`values ${number}`, some, memory, scratch), validity } as LaneColumn;
+  if (column.kind === "words")
+    return { ...column, data: rows.elements(name, column.data, column.width), validity };
+  const { data } = column;
+  const each = data.BYTES_PER_ELEMENT / 4;
+  const words = new Uint32Array(data.buffer, data.byteOffset, data.length * each);
+  const { buffer, byteOffset, length } = rows.elements(name, words, each);
+  const Class = data.constructor as new (
+    buffer: ArrayBufferLike,
+    offset: number,
+    length: number,
+  ) => Float64Array;
+  return { ...column, data: new Class(buffer, byteOffset, length / each), validity } as LaneColumn;
 }
 
 /** Room for as many values. */
@@ -271,17 +258,14 @@ function sortedLike(column: LaneColumn, rows: number, memory: RowMemory): LaneCo
   const validity = column.validity && memory.bytes((rows >>> 3) + 1);
   if (column.kind === "rows") return { ...column, validity };
   if (column.kind === "words") return { ...column, data: memory.words(rows * column.width), validity };
-  if (column.data instanceof Float64Array) return { ...column, data: memory.numbers(rows), validity };
-  return { ...column, data: new Float32Array(memory.words(rows).buffer, 0, rows), validity };
-}
-
-function reached<A extends Uint8Array | Uint32Array | Float32Array | Float64Array>(
-  name: string,
-  array: A,
-  memory: RowMemory,
-  scratch: Scratch,
-): A {
-  return memory.reaches(array as Uint8Array) ? array : (scratch.copy(name, array as Uint8Array) as A);
+  const { data } = column;
+  if (data instanceof Float64Array) return { ...column, data: memory.numbers(rows), validity };
+  const Class = data.constructor as new (
+    buffer: ArrayBufferLike,
+    offset: number,
+    length: number,
+  ) => Float32Array;
+  return { ...column, data: new Class(memory.words(rows).buffer, 0, rows), validity };
 }
 
 /** Many groups: threads take partitions of the rows. */
@@ -296,11 +280,8 @@ async function sumByPartition(
   const { rows } = side.keys;
   let lanes = columns.map((column) => sortedLike(column, rows, run.work));
   const bits = partitionBits(rows, layout);
-  const valuesOf = (first: number, count: number, scratch: Scratch) =>
-    columns.map((column, c) => ({
-      from: someRows(column, first, count, run.work, scratch, c),
-      to: lanes[c],
-    }));
+  const valuesOf = (arriving: ArrivingRows) =>
+    columns.map((column, c) => ({ from: arrivingLanes(column, arriving, `values ${c}`), to: lanes[c] }));
   const keys = await sortByPartition(run, side, 0, rows, layout, bits, new Scratch(run.work), valuesOf);
   phase("sort by partition");
   const { exact, width, stride: words } = layout;

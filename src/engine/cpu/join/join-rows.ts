@@ -4,12 +4,13 @@
  * the cache sort both sides by partition (groups/partitions.ts) and match them (match.ts); then write the pairs
  * (pairs.ts). Candidates are compared by their whole keys; hashes never decide.
  *
- * The calling thread packs keys, chunk by chunk into memory that all threads reach; threads share all that follows. The
+ * The calling thread copies keys, chunk by chunk into memory that all threads reach; threads share all that follows. The
  * pairs come in the order of the larger side, and for each of its rows in the order of the other, with any number of
  * threads. Between pieces of work the event loop runs, the signal is looked at and progress is reported.
  */
 
 import { bitmapBytes, isSet, setBit } from "../../../bitmaps.js";
+import { ArrivingRows } from "../../../host/arrival.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { CodedBytes } from "../../coded-bytes.js";
 import type { PairKind } from "../../device-columns.js";
@@ -18,18 +19,16 @@ import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { phaseClock } from "../groups/group-rows.js";
 import { chooseLayout, type Layout } from "../groups/key-layout.js";
-import type { SharedGroups } from "../groups/members.js";
 import { buildTable, type TableData } from "../groups/one-table.js";
 import { partitionBits, sortByPartition } from "../groups/partitions.js";
-import { type KeySide, keySide, packKeys } from "../groups/row-keys.js";
+import { arrivingColumns, type KeySide, keySide } from "../groups/side-columns.js";
 import { codedColumn } from "../groups/strings.js";
 import { Pace } from "../rows/pace.js";
-import type { RowJob } from "../rows/row-jobs.js";
-import { ALL_BITS, RowRun } from "../rows/row-run.js";
+import { ALL_BITS, type ArrivingJob, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";
+import { type EqualRows, listEqualRows, roomForLists } from "./equal-rows.js";
 import { type MatchedRows, writePairs } from "./pairs.js";
-import type { ProbeJob } from "./probe.js";
 
 /** Sorted rows of the probe side at once, in build rows: every partition's table is built again for each. */
 const PROBE_PER_BUILD = 4;
@@ -124,8 +123,8 @@ export interface BuiltSide {
   readonly table: TableData;
   readonly layout: Layout;
   readonly repeats: number;
-  /** Its rows by group; null when all keys differ. */
-  readonly groups: SharedGroups | null;
+  /** Its rows by key; null when all keys differ. */
+  readonly equal: EqualRows | null;
 }
 
 /** One join: what its steps share. */
@@ -148,8 +147,10 @@ export class Join {
     const [only, ...others] = probe.columns;
     const coded = others.length === 0 ? codedColumn(only, probe.rows) : null;
     if (coded !== null) return this.#matchCodes(build, probe, coded, built);
+    const follows = this.#work.zeroedWords(built === null ? build.rows : 0);
     const found = {
-      follows: this.#work.zeroedWords(built === null ? build.rows : 0),
+      follows,
+      listEqual: () => listEqualRows(follows, this.#work),
       matches: this.memory.words(probe.rows),
       repeats: 0,
       hits: this.#work.numbers(this.run.slices(probe.rows)),
@@ -159,11 +160,11 @@ export class Join {
       return found;
     }
     if (built !== null) {
-      const { table, layout, repeats, groups } = built;
+      const { table, layout, repeats, equal } = built;
       this.#note({ strategy: "direct", reason: "the build side is an index" });
       await this.#probe(table, keySide(probe, layout, this.#work), layout, found);
       this.phase("probe");
-      return { ...found, repeats, groups };
+      return { ...found, repeats, listEqual: () => equal as EqualRows };
     }
     const layout = chooseLayout(build, probe, this.call.nullsEqual);
     const sides = [keySide(build, layout, this.#work), keySide(probe, layout, this.#work)] as const;
@@ -191,24 +192,26 @@ export class Join {
   ): Promise<MatchedRows> {
     const { codes, validity } = coded;
     const values = withNull(coded);
-    const { matches: matchOf, follows, repeats, groups } = await this.match(build, values, built);
+    const { matches: matchOf, ...found } = await this.match(build, values, built);
     const matches = this.memory.words(probe.rows);
     const hits = this.#work.numbers(this.run.slices(probe.rows));
-    const expand = (first: number, rows: number, scratch: Scratch): RowJob => {
-      const part = codes.subarray(first, first + rows);
-      const bits = validity?.subarray(first >>> 3, bitmapBytes(first + rows)) ?? null;
-      return {
+    const expand = (first: number, rows: number, scratch: Scratch): ArrivingJob => {
+      const arriving = new ArrivingRows(this.#work, scratch, first, rows);
+      const columns = {
+        codes: arriving.elements("codes", codes),
+        validity: validity && arriving.bits("validity", validity),
+      };
+      const job = {
         kind: "expand",
-        codes: this.#work.reaches(part) ? part : scratch.copy("codes", part),
-        validity: bits === null || this.#work.reaches(bits) ? bits : scratch.copy("validity", bits),
-        firstBit: first & 7,
+        ...columns,
         matchOf,
         ...this.#slicesOf({ matches, hits }, first, rows),
-      };
+      } as const;
+      return { job, bring: arriving.bring };
     };
     await this.run.overChunks(probe.rows, expand);
     this.phase("matches by code");
-    return { matches, follows, repeats, groups, hits };
+    return { ...found, matches, hits };
   }
 
   #note(plan: Partial<ChunkPlan>): void {
@@ -216,9 +219,12 @@ export class Join {
   }
 
   async #probe(table: TableData, side: KeySide, layout: Layout, found: MatchedRows): Promise<void> {
-    await this.run.overChunks(side.keys.rows, (first, rows, scratch): ProbeJob => {
-      const keys = packKeys({ side, first, rows }, layout, this.run.hashing, this.#work, scratch);
-      return { kind: "probe", table, keys, ...this.#slicesOf(found, first, rows) };
+    const { hashing } = this.run;
+    await this.run.overChunks(side.keys.rows, (first, rows, scratch) => {
+      const arriving = new ArrivingRows(this.#work, scratch, first, rows);
+      const keys = { side: arrivingColumns(side, arriving), rows, layout, hashing };
+      const job = { kind: "probe", table, ...keys, ...this.#slicesOf(found, first, rows) } as const;
+      return { job, bring: arriving.bring };
     });
   }
 
@@ -252,7 +258,12 @@ export class Join {
       await run.share({ kind: "place", probe, matches, hits }, rows);
       this.phase("match");
     }
-    return { ...found, repeats };
+    const listEqual = async () => {
+      const equal = roomForLists(follows, run.work);
+      await run.share({ kind: "list", build, equal }, buildRows);
+      return equal;
+    };
+    return { ...found, repeats, listEqual };
   }
 
   /** The part of matches and hits that belongs to some rows; `first` is the first of a slice. */

@@ -48,7 +48,7 @@ export function openPlace({ probe, matches, hits }: PlaceJob): Work {
   return silently(hits.length, (slice) => {
     const from = slice * sliceRows;
     const to = Math.min(probe.rows, from + sliceRows);
-    const end = starts[slice * (2 ** bits + 1) + 2 ** bits];
+    const end = starts[slice * ((1 << bits) + 1) + (1 << bits)];
     if (end - from < to - from) matches.fill(0, from, to);
     let found = 0;
     for (let at = from * stride; at < end * stride; at += stride) {

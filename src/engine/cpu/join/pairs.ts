@@ -1,7 +1,7 @@
 /**
  * From matches to pairs. When all build keys differ, a probe row has one partner at most and the matches are the
- * answer. Otherwise build rows are listed group by group (groups/members.ts), and each probe row is written once per
- * row of the group: time is proportional to rows and pairs, however skewed the keys are.
+ * answer. Otherwise build rows are listed key by key (equal-rows.ts), and each probe row is written once per row with
+ * its key: time is proportional to rows and pairs, however skewed the keys are.
  *
  * Threads write slices of the probe rows, each to where its pairs begin when those of the slices before it are counted:
  * pairs come in the order of the probe rows, and those of one row in the order of the build rows.
@@ -12,22 +12,22 @@ import { LimitError } from "../../../errors.js";
 import type { RowMemory } from "../../../host/row-memory.js";
 import { silently, type Work } from "../../../host/work.js";
 import { MAX_PAIRS } from "../../rows.js";
-import { groupShared, type SharedGroups } from "../groups/members.js";
 import type { RowRun } from "../rows/row-run.js";
+import type { EqualRows } from "./equal-rows.js";
 
 /**
  * What building and probing found. Of build rows with the same key one, the leader, stands for all. Row numbers are one
  * more than they are, so that 0 says none and memory that nothing was written to is never touched.
  */
 export interface MatchedRows {
-  /** Per build row: its leader + 1, or 0 for leaders and rows left out. Overwritten by `writePairs`. */
+  /** Per build row: its leader + 1, or 0 for leaders and rows left out. */
   readonly follows: Uint32Array;
   /** Per probe row: the leader with the same key + 1, or 0. Overwritten by `writePairs`. */
   readonly matches: Uint32Array;
   /** Build rows that follow another. */
   readonly repeats: number;
-  /** The build rows by group, where they were listed before; `follows` is not looked at then. */
-  readonly groups?: SharedGroups | null;
+  /** Lists the build rows that have a key together; `follows` may be overwritten then. */
+  readonly listEqual: () => EqualRows | Promise<EqualRows>;
   /** By slice of the probe rows: those with a match. */
   readonly hits: Float64Array;
 }
@@ -43,7 +43,7 @@ export interface BuildProbePairs {
 /** Count the pairs of each slice; a piece is a slice. */
 export interface CountJob {
   readonly kind: "count";
-  readonly groups: SharedGroups;
+  readonly equal: EqualRows;
   readonly matches: Uint32Array;
   readonly sliceRows: number;
   readonly counts: Float64Array;
@@ -53,7 +53,7 @@ export interface CountJob {
 export interface PairsJob {
   readonly kind: "pairs";
   /** Null when all build keys differ. */
-  readonly groups: SharedGroups | null;
+  readonly equal: EqualRows | null;
   readonly matches: Uint32Array;
   readonly sliceRows: number;
   /** By slice: where its pairs begin. */
@@ -85,12 +85,12 @@ export async function writePairs(
   const { work } = run;
   let sliceRows = run.threads.tuning.slice;
   let counts = matched.hits;
-  let groups: SharedGroups | null = null;
+  let equal: EqualRows | null = null;
   if (matched.repeats > 0) {
     sliceRows = Math.min(sliceRows, GROUPED_SLICE_ROWS);
     counts = work.numbers(Math.ceil(matches.length / sliceRows));
-    groups = matched.groups ?? groupShared(matched.follows, matched.repeats, work);
-    await run.share({ kind: "count", groups, matches, sliceRows, counts }, rows);
+    equal = await matched.listEqual();
+    await run.share({ kind: "count", equal, matches, sliceRows, counts }, rows);
   }
   const starts = work.numbers(counts.length);
   let total = 0;
@@ -101,26 +101,26 @@ export async function writePairs(
   if (total > mostPairs) {
     throw new LimitError("rows", total, mostPairs, FEWER_PAIRS);
   }
-  const probeInOrder = groups === null && total === matches.length;
+  const probeInOrder = equal === null && total === matches.length;
   const build = probeInOrder ? matches : memory.words(total, FEWER_PAIRS);
   const probe = memory.words(total, FEWER_PAIRS);
-  await run.share({ kind: "pairs", groups, matches, sliceRows, starts, build, probe }, rows);
+  await run.share({ kind: "pairs", equal, matches, sliceRows, starts, build, probe }, rows);
   return { build, probe, probeInOrder };
 }
 
-export function openCount({ groups, matches, sliceRows, counts }: CountJob): Work {
+export function openCount({ equal, matches, sliceRows, counts }: CountJob): Work {
   return silently(counts.length, (slice) => {
     const from = slice * sliceRows;
-    counts[slice] = countPairs(groups, matches, from, Math.min(matches.length, from + sliceRows));
+    counts[slice] = countPairs(equal, matches, from, Math.min(matches.length, from + sliceRows));
   });
 }
 
-export function openPairs({ groups, matches, sliceRows, starts, build, probe }: PairsJob): Work {
+export function openPairs({ equal, matches, sliceRows, starts, build, probe }: PairsJob): Work {
   return silently(starts.length, (slice) => {
     const from = slice * sliceRows;
     const to = Math.min(matches.length, from + sliceRows);
-    if (groups === null) writeSingle(matches, from, to, starts[slice], build, probe);
-    else writeGrouped(groups, matches, from, to, starts[slice], build, probe);
+    if (equal === null) writeSingle(matches, from, to, starts[slice], build, probe);
+    else writeGrouped(equal, matches, from, to, starts[slice], build, probe);
   });
 }
 
@@ -141,7 +141,7 @@ function writeSingle(
 }
 
 function countPairs(
-  { shared, groupOf, starts }: SharedGroups,
+  { shared, firstOf, lists }: EqualRows,
   matches: Uint32Array,
   from: number,
   to: number,
@@ -150,14 +150,14 @@ function countPairs(
   for (let row = from; row < to; row++) {
     if (matches[row] === 0) continue;
     const leader = matches[row] - 1;
-    if (isSet(shared, leader)) total += starts[groupOf[leader]] - starts[groupOf[leader] - 1];
+    if (isSet(shared, leader)) total += lists[firstOf[leader]];
     else total++;
   }
   return total;
 }
 
 function writeGrouped(
-  { shared, groupOf, starts, rows }: SharedGroups,
+  { shared, firstOf, lists }: EqualRows,
   matches: Uint32Array,
   from: number,
   to: number,
@@ -174,10 +174,10 @@ function writeGrouped(
       build[at++] = leader;
       continue;
     }
-    const group = groupOf[leader];
-    for (let member = starts[group - 1]; member < starts[group]; member++) {
+    const first = firstOf[leader];
+    for (let member = first + 1; member <= first + lists[first]; member++) {
       probe[at] = row;
-      build[at++] = rows[member];
+      build[at++] = lists[member];
     }
   }
 }

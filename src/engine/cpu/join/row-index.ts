@@ -1,6 +1,6 @@
 /**
  * Rows in a table that stays, for batches of others to be joined with. However many there are, they get one table:
- * sorting by partition would build it anew for every batch. The table and the lists of its groups are in memory that
+ * sorting by partition would build it anew for every batch. The table and the lists of its equal rows are in memory that
  * all threads reach.
  */
 
@@ -9,13 +9,13 @@ import type { PairKind } from "../../device-columns.js";
 import type { JoinCall } from "../../row-operations.js";
 import type { RowKeys, RowPairs } from "../../rows.js";
 import { chooseLayout } from "../groups/key-layout.js";
-import { groupShared } from "../groups/members.js";
 import { buildTable } from "../groups/one-table.js";
-import { keySide } from "../groups/row-keys.js";
+import { keySide } from "../groups/side-columns.js";
 import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { RowThreads } from "../rows/row-threads.js";
 import { rowTuning } from "../tuning.js";
+import { listEqualRows } from "./equal-rows.js";
 import { type BuiltSide, matchedPairs } from "./join-rows.js";
 
 /**
@@ -52,7 +52,7 @@ async function buildSide(keys: RowKeys, nullsEqual: boolean, run: RowRun): Promi
   const built = await buildTable(run, keySide(keys, layout, run.work), layout, follows, { always: true });
   if (built === null) return null;
   const { table, repeats } = built;
-  return { table, layout, repeats, groups: repeats > 0 ? groupShared(follows, repeats, run.work) : null };
+  return { table, layout, repeats, equal: repeats > 0 ? listEqualRows(follows, run.work) : null };
 }
 
 /** Rows in a table that stays. */

@@ -3,8 +3,8 @@
  * the order of insertion.
  */
 import type { DeviceArray } from "../../device-array.js";
+import { isFloatWord } from "../../element-types.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
-import { isFloatWord } from "../../float-keys.js";
 import { CountedLists } from "../../list-counts.js";
 import { asBits, type BasicType, scalarWords, wordsOf } from "../../scalars.js";
 import {

@@ -1,24 +1,21 @@
 /** What the cpu engine does for lists beside their own operations: it makes them, and numbers and copies elements. */
-import type { DeviceArray } from "../../device-array.js";
 import type { ColumnInput } from "../../engine.js";
-import { asBits, asBytes, type BasicType, type ScalarArrays, type ScalarType } from "../../scalars.js";
-import { type ListOperations, type ListSpec, NO_LIST, type ValueLists } from "../../value-lists.js";
+import { asBits, asBytes } from "../../scalars.js";
+import { type ListOperations, NO_LIST } from "../../value-lists.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { CpuLists } from "./cpu-lists.js";
 import { hostOf, inPieces, withInputs } from "./list-run.js";
 import { ListState } from "./list-state.js";
 
-export class CpuListOperations implements ListOperations {
-  readonly none = NO_LIST;
-  constructor(private readonly engine: CpuEngine) {}
+export const operationsOf = (engine: CpuEngine): ListOperations => ({
+  none: NO_LIST,
 
-  async create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
-    this.engine.guard();
-    return new CpuLists<V>(new ListState(this.engine, spec));
-  }
+  async create(spec) {
+    engine.guard();
+    return new CpuLists(new ListState(engine, spec));
+  },
 
-  async number(first: number, length: number, where: ColumnInput<"u8"> | undefined) {
-    const { engine } = this;
+  async number(first, length, where) {
     const numbers = engine.newArray("u32", length, false);
     const words = hostOf(numbers);
     let next = first;
@@ -32,23 +29,18 @@ export class CpuListOperations implements ListOperations {
       });
     });
     return { numbers, selected: next - first };
-  }
+  },
 
-  async copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>> {
-    const copy = this.engine.newArray(type, input.length, false);
-    await withInputs(this.engine, copy, async (inputs) => {
+  async copied(type, input) {
+    const copy = engine.newArray(type, input.length, false);
+    await withInputs(engine, copy, async (inputs) => {
       // of any type: masks are bytes
-      asBytes(copy.storage.host as ScalarArrays[T]).set(inputs.mask(input as ColumnInput<"u8">));
+      asBytes(copy.storage.host as Uint8Array).set(inputs.mask(input as ColumnInput<"u8">));
     });
     return copy;
-  }
+  },
 
-  async pair(
-    numbers: DeviceArray<"u32">,
-    _type: BasicType,
-    lower: ColumnInput<BasicType>,
-  ): Promise<DeviceArray<"u64">> {
-    const { engine } = this;
+  async pair(numbers, _type, lower) {
     const pairs = engine.newArray("u64", numbers.length, false);
     const words = asBits(pairs.storage.host as BigUint64Array);
     await withInputs(engine, pairs, async (inputs) => {
@@ -61,5 +53,5 @@ export class CpuListOperations implements ListOperations {
       });
     });
     return pairs;
-  }
-}
+  },
+});

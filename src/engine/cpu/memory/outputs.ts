@@ -1,5 +1,4 @@
 /** The result columns of one operation, on the host, on the device, or in arrays of the caller. */
-
 import { newBuffer } from "../../../host/memory.js";
 import type { DeviceArray } from "../../device-array.js";
 import { type ElementType, elementsOf, scalarsOf } from "../../element-types.js";
@@ -40,22 +39,20 @@ export function elementWords(type: ElementType, element: Missing): number[][] {
 }
 
 export class Outputs {
-  readonly #engine: CpuEngine;
-  readonly #to: Destination;
   readonly #deviceArrays: DeviceArray[] = [];
   #made = 0;
 
-  constructor(engine: CpuEngine, to: Destination) {
-    this.#engine = engine;
-    this.#to = to;
-  }
+  constructor(
+    private readonly engine: CpuEngine,
+    private readonly to: Destination,
+  ) {}
 
   /**
    * The operation's next column, in the order of its targets: a new one, or the next of them. Every element of it has
    * the 32-bit words `fill`; it is zero unless told.
    */
   make<T extends ScalarType>(type: T, length: number, fill?: readonly number[]): OutputColumn<T> {
-    const to = this.#to;
+    const to = this.to;
     if (typeof to !== "string") return inTarget(to[this.#made++] as ColumnTarget<T>, length, fill);
     const column = to === "host" ? this.#onHost(type, length) : this.#onDevice(type, length);
     if (fill) fillWords(column.array, fill);
@@ -92,7 +89,7 @@ export class Outputs {
   }
 
   #onDevice<T extends ScalarType>(type: T, length: number): OutputColumn<T> {
-    const output = this.#engine.newArray(type, length, true);
+    const output = this.engine.newArray(type, length, true);
     this.#deviceArrays.push(output as unknown as DeviceArray);
     return { output, array: output.storage.host as ScalarArrays[T] };
   }

@@ -89,12 +89,9 @@ export function newPinnedArray<T extends ScalarType, U extends PinnedUse>(
 
 /** Inputs of one operation as plain typed arrays. Device arrays among them are kept until `release`. */
 export class Inputs {
-  readonly #engine: Engine;
   readonly #held: Allocation[] = [];
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-  }
+  constructor(private readonly engine: Engine) {}
 
   /** The 32-bit words of each column of an input. */
   columns(input: Input<KeyType | ValueType> | null): Columns {
@@ -125,7 +122,7 @@ export class Inputs {
     if (input instanceof PinnedArray) return input.storage.view as ScalarArrays[T];
     if (!(input instanceof DeviceArray)) return input;
     const { storage } = input;
-    if (input.engine !== this.#engine || !(storage instanceof HostStorage)) {
+    if (input.engine !== this.engine || !(storage instanceof HostStorage)) {
       throw new ValidationError(
         "A device array belongs to another device than the table.",
         "Upload the data to the table's own device.",

@@ -6,6 +6,7 @@
 import { bitmapBytes } from "../../../bitmaps.js";
 import { gather } from "../../../host/gather.js";
 import type { GatherSource, GatherTask } from "../../../host/gather-buffers.js";
+import { rowMarker } from "../../../host/mark-rows.js";
 import { nextTask } from "../../../host/next-task.js";
 import {
   type DeviceColumn,
@@ -78,7 +79,7 @@ async function matchesOf(
   { signal }: Pick<JoinCall, "signal">,
 ): Promise<Matches> {
   try {
-    const segments = await segmentsOf(how, pairs, counts, pauses(signal));
+    const segments = await segmentsOf(how, pairs, counts, rowMarker(engine.host, pauses(signal)));
     const total = segments.reduce((sum, segment) => sum + segment.rows, 0);
     const column = (side: "left" | "right"): Words => {
       const array = engine.newArray("u32", total, false);

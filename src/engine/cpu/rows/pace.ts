@@ -22,9 +22,12 @@ export class Pace {
     this.#done = Math.min(this.#total, this.#done + rows);
   }
 
-  /** Throws the signal's reason when the operation is to stop. */
-  readonly pause = async (): Promise<void> => {
-    this.#call.onProgress?.(this.#done, this.#total);
+  /**
+   * Throws the signal's reason when the operation is to stop.
+   * @param more rows that are done besides those that were counted
+   */
+  readonly pause = async (more = 0): Promise<void> => {
+    this.#call.onProgress?.(Math.min(this.#total, this.#done + Math.floor(more)), this.#total);
     await nextTask();
     this.#lastTurn = performance.now();
     this.#call.signal?.throwIfAborted();

@@ -3,7 +3,6 @@
  * plain data in memory that all threads reach, and threads take pieces of it from a counter until none is left; which
  * thread works on which piece never shows in a result.
  */
-
 import type { Work } from "../../../host/work.js";
 import {
   type FloatRangesJob,
@@ -17,6 +16,7 @@ import {
 } from "../groups/aggregate-jobs.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
 import { openSort, type SortJob } from "../groups/sort.js";
+import { type ListJob, openList } from "../join/equal-rows.js";
 import { type MatchJob, openMatch, openPlace, type PlaceJob } from "../join/match.js";
 import { type CountJob, openCount, openPairs, type PairsJob } from "../join/pairs.js";
 import { type ExpandJob, openExpand, openProbe, type ProbeJob } from "../join/probe.js";
@@ -40,6 +40,7 @@ export type RowJob =
   | RenumberJob
   | MatchJob
   | PlaceJob
+  | ListJob
   | ProbeJob
   | ExpandJob
   | CountJob
@@ -68,6 +69,8 @@ export function openRowJob(job: RowJob): Work {
       return openMatch(job);
     case "place":
       return openPlace(job);
+    case "list":
+      return openList(job);
     case "probe":
       return openProbe(job);
     case "expand":

@@ -1,10 +1,12 @@
 /**
- * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. Keys are packed chunk by
- * chunk by the calling thread; threads share the slices of a chunk.
+ * One operation on rows under way: the threads and the memory it uses, and how it cuts rows. The calling thread brings
+ * rows chunk by chunk to where all threads reach them; threads share the slices of a chunk.
  */
 
+import { bringAll } from "../../../host/arrival.js";
+import { newArrived } from "../../../host/arrived.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
-import type { WorkResult } from "../../../host/work.js";
+import type { Pause, WorkResult } from "../../../host/work.js";
 import { keyingOf } from "../../hash-seed.js";
 import type { RowHashing } from "../groups/row-keys.js";
 import type { Pace } from "./pace.js";
@@ -38,34 +40,49 @@ export class RowRun {
     return Math.ceil(rows / this.threads.tuning.slice);
   }
 
-  /** Works through a job with as many threads as so many rows are worth. */
-  share(job: RowJob, rows: number, first?: () => void): Promise<WorkResult[]> {
-    return this.threads.run(job, this.helpers(rows), this.pace.pause, first);
+  /**
+   * Works through a job with as many threads as so many rows are worth.
+   * @param first what the calling thread does first, while workers begin
+   */
+  share(
+    job: RowJob,
+    rows: number,
+    first?: () => Promise<void>,
+    pause: Pause = () => this.pace.pause(),
+  ): Promise<WorkResult[]> {
+    return this.threads.run(job, this.helpers(rows), pause, first);
   }
 
   /**
-   * Makes a job of each chunk of rows and runs it. While workers begin with one, the calling thread makes the next;
-   * that is why there are two scratch memories.
+   * Makes a job of each chunk of rows, whose pieces are slices, and runs it. Threads work on the slices that are there,
+   * while the calling thread brings the others.
    */
   async overChunks(
     rows: number,
-    makeJob: (first: number, rows: number, scratch: Scratch) => RowJob,
+    makeJob: (first: number, rows: number, scratch: Scratch) => ArrivingJob,
   ): Promise<void> {
-    const { chunk } = this.threads.tuning;
-    const scratches = [new Scratch(this.work), new Scratch(this.work)];
-    const make = (first: number) =>
-      makeJob(first, Math.min(chunk, rows - first), scratches[(first / chunk) & 1]);
-    let job = rows > 0 ? make(0) : null;
-    for (let first = 0; job !== null; first += chunk) {
-      const next = first + chunk;
-      let nextJob: RowJob | null = null;
+    const { chunk, slice } = this.threads.tuning;
+    const scratch = new Scratch(this.work);
+    for (let first = 0; first < rows; first += chunk) {
       const count = Math.min(chunk, rows - first);
-      await this.share(job, count, () => {
-        if (next < rows) nextJob = make(next);
-      });
+      const { job, bring } = makeJob(first, count, scratch);
+      const arrived = bring && newArrived(this.slices(count));
+      const bringSlice = (piece: number) => bring?.(piece * slice, Math.min(count, (piece + 1) * slice));
+      const pause: Pause = (part = 0) => this.pace.pause(part * count);
+      const bringRows = async () => {
+        if (arrived) await bringAll(arrived, bringSlice, pause);
+      };
+      await this.share({ ...job, arrived }, count, bringRows, pause);
       this.pace.add(count);
       await this.pace.pause();
-      job = nextJob;
     }
   }
+}
+
+type WithoutArrived<J> = J extends { readonly arrived: unknown } ? Omit<J, "arrived"> : never;
+
+/** A job on rows that `bring` brings; null where they are there. */
+export interface ArrivingJob {
+  readonly job: WithoutArrived<RowJob>;
+  readonly bring: ((from: number, to: number) => void) | null;
 }

@@ -2,7 +2,6 @@
  * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which
  * lets the event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
  */
-
 import type { TaskKind } from "../../../host/pool.js";
 import { RowMemory } from "../../../host/row-memory.js";
 import { COLUMN_JOBS } from "../../../host/share-columns.js";

@@ -3,9 +3,7 @@
  * of one word have to be kept apart: each range of a filter's blocks has one owner, and each thread raises registers of
  * its own, which the caller merges.
  */
-
-import type { Made, Work } from "../../../host/work.js";
-import { silently } from "../../../host/work.js";
+import { type Made, silently, type Work } from "../../../host/work.js";
 import { BLOCK_WORDS, hashKeys, type KeyColumn, rankOf } from "../../sketch-format.js";
 
 /** Keys that are hashed at once: their hashes stay in the L1 cache. */

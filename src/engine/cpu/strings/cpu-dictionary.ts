@@ -53,7 +53,6 @@ interface HashedBlock {
 }
 
 export class CpuDictionary implements Dictionary {
-  readonly #engine: CpuEngine;
   #slots: Allocation;
   #arena: Allocation;
   #table: StringTable;
@@ -67,11 +66,10 @@ export class CpuDictionary implements Dictionary {
 
   /** @param room strings, and words of records, that it is to have room for */
   constructor(
-    engine: CpuEngine,
+    private readonly engine: CpuEngine,
     readonly spec: DictionarySpec,
     room = { strings: 0, words: 0 },
   ) {
-    this.#engine = engine;
     this.#keying = keyingOf(spec.seed || engine.hashSeed);
     const slots = slotsFor(room.strings);
     const words = Math.max(FIRST_WORDS, room.words);
@@ -111,7 +109,7 @@ export class CpuDictionary implements Dictionary {
     { where, ...looked }: DictionaryCall,
     complete: (batch: Strings, numbers: Uint32Array, block: HashedBlock) => void,
   ): Promise<DeviceArray<"u32">> {
-    const engine = this.#engine;
+    const engine = this.engine;
     engine.guard();
     const inputs = new Inputs(engine);
     const array = engine.newArray("u32", length, false);
@@ -207,11 +205,11 @@ export class CpuDictionary implements Dictionary {
     let words = 0;
     for (const record of records) words += recordWords(arena[record]);
     const dictionary = new CpuDictionary(
-      this.#engine,
+      this.engine,
       { ...this.spec, seed },
       { strings: records.length, words },
     );
-    const array = this.#engine.newArray("u32", records.length, false);
+    const array = this.engine.newArray("u32", records.length, false);
     try {
       const moved = array.storage.host as Uint32Array;
       const target = dictionary.#table.arena;
@@ -253,7 +251,7 @@ export class CpuDictionary implements Dictionary {
     this.#arena.release();
   }
 
-  readonly #guard = (): void => this.#engine.guard();
+  readonly #guard = (): void => this.engine.guard();
 
   #tableOf(slots: number, words: number): StringTable {
     return {
@@ -271,7 +269,7 @@ export class CpuDictionary implements Dictionary {
     if (4 * strings <= table.slots.length) return;
     const wanted = slotsFor(strings);
     const old = this.#slots;
-    this.#slots = this.#engine.buffers.allocate(wanted * 8, true);
+    this.#slots = this.engine.buffers.allocate(wanted * 8, true);
     this.#tree = new KeyTree();
     this.#table = this.#tableOf(wanted, table.arena.length);
     moveSlots(table, this.#table, this.#tree);
@@ -287,7 +285,7 @@ export class CpuDictionary implements Dictionary {
     }
     const wanted = Math.max(words, Math.min(arena.length * 2, MOST_ARENA_WORDS));
     const old = this.#arena;
-    this.#arena = this.#engine.buffers.allocate(wanted * 4, false);
+    this.#arena = this.engine.buffers.allocate(wanted * 4, false);
     this.#table = this.#tableOf(slots.length / 2, wanted);
     this.#table.arena.set(arena.subarray(0, this.#used));
     old.release();

@@ -5,7 +5,6 @@
  * (../groups/key-tree.ts), so no choice of strings makes a probe long. Strings never leave, so there are no tombstones.
  * A record of the arena is a string's length and its bytes, filled up with zeros.
  */
-
 import { xxh32Of } from "../../../xxh32.js";
 import type { DictionarySpec } from "../../dictionary.js";
 import { murmur3Bytes, tailWord } from "../../hash-bytes.js";

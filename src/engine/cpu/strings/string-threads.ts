@@ -28,19 +28,16 @@ const STRING_JOBS: TaskKind<StringJob, StringResult> = {
 };
 
 export class StringThreads {
-  readonly #engine: CpuEngine;
   /** One call at a time uses the columns. */
   readonly #inTurn = takingTurns();
   readonly #columns = new Map<string, Allocation>();
 
-  constructor(engine: CpuEngine) {
-    this.#engine = engine;
-  }
+  constructor(private readonly engine: CpuEngine) {}
 
   /** Where the chunk ends that begins at `from` and is worth several threads; `from` itself where none is. */
   chunkEnd({ offsets }: Strings, from: number, length: number): number {
-    const { chunk, lookUpFrom } = this.#engine.tuning;
-    if (this.#engine.host.threads === 1) return from;
+    const { chunk, lookUpFrom } = this.engine.tuning;
+    if (this.engine.host.threads === 1) return from;
     let end = Math.min(length, from + chunk);
     while (end - from >= lookUpFrom && offsets[end] - offsets[from] > MOST_BYTES) {
       end = from + Math.floor((end - from) / 2);
@@ -60,7 +57,7 @@ export class StringThreads {
     return this.#inTurn(async () => {
       const length = to - from;
       const hashes = new Uint32Array(this.#column("hashes", 4 * length), 0, length);
-      const { share, grain } = this.#engine.tuning;
+      const { share, grain } = this.engine.tuning;
       const job: StringJob = {
         table,
         strings: this.#shared(strings, from, to),
@@ -70,7 +67,7 @@ export class StringThreads {
         numbers: numbers.subarray(from, to),
       };
       const helpers = Math.ceil(length / share) - 1;
-      const results = await this.#engine.host.share(STRING_JOBS, job, helpers, (next) =>
+      const results = await this.engine.host.share(STRING_JOBS, job, helpers, (next) =>
         runStringJob(job, next),
       );
       const { buffer, length: chunkBytes } = job.strings.bytes;
@@ -99,7 +96,7 @@ export class StringThreads {
     if (kept !== undefined && kept.bytes >= bytes) return kept.buffer;
     kept?.release();
     this.#columns.delete(name);
-    const allocation = this.#engine.buffers.allocate(bytes, false);
+    const allocation = this.engine.buffers.allocate(bytes, false);
     this.#columns.set(name, allocation);
     return allocation.buffer;
   }

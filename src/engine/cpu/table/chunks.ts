@@ -2,7 +2,6 @@
  * Long batches in chunks: between two of them timers and events run, a signal can stop the call, and progress
  * is told.
  */
-
 import { nextTask } from "../../../host/next-task.js";
 import type { CallOptions } from "../../engine.js";
 import type { Plan } from "../../plan.js";

@@ -7,6 +7,7 @@
  * leaves no piece to take. Pieces of a look-up that were taken are finished. Elements of a change that were taken but
  * not done are deferred.
  */
+import { type Arrived, isThere } from "../../../host/arrived.js";
 import { endJob, isEnded } from "../../../host/protocol.js";
 import {
   allocateBlock,
@@ -32,6 +33,11 @@ export interface FindJob {
   readonly missing: number;
   readonly found: Uint8Array;
   readonly values: Uint32Array;
+  /** Words for `arriving` elements each: a piece, or some. */
+  readonly arrived: Arrived | null;
+  readonly arriving: number;
+  /** By piece: 1 once it is done. */
+  readonly done: Uint8Array;
 }
 
 /** How a chunk is laid out by the range of slots that owns each element. */
@@ -61,6 +67,7 @@ export interface PartitionJob {
   readonly where: Uint8Array | null;
   readonly length: number;
   readonly partition: Partition;
+  readonly arrived: Arrived | null;
 }
 
 /** Insert a sorted chunk; a piece is a range. */
@@ -104,8 +111,16 @@ export interface JobResult {
   readonly taken: number;
 }
 
-/** Takes pieces of a job until none is left. `next` holds the number of the next piece. */
-export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobResult {
+/**
+ * Takes pieces of a job until none is left. `next` holds the number of the next piece.
+ * @param between called after each piece
+ */
+export function runJob(
+  job: Job,
+  next: Int32Array,
+  workspace: Workspace,
+  between: () => void = () => {},
+): JobResult {
   const result: JobResult & { taken: number } = {
     counters: {
       mainLive: 0,
@@ -127,13 +142,23 @@ export function runJob(job: Job, next: Int32Array, workspace: Workspace): JobRes
     return true;
   };
   for (let piece = Atomics.add(next, 0, 1); piece < pieces; piece = Atomics.add(next, 0, 1)) {
+    if (!isPieceThere(job, piece)) break;
     if (job.kind === "find") {
       findPiece(job, piece, workspace);
+      Atomics.store(job.done, piece, 1);
       isOver(job.grain * job.maxProbe);
     } else if (job.kind === "partition") sortSlice(job, piece, workspace);
     else changeRange(job, piece, result, isOver);
+    between();
   }
   return result;
+}
+
+/** Waits for a piece's input; false when it will not come. */
+function isPieceThere(job: Job, piece: number): boolean {
+  if (job.kind === "partition") return job.arrived === null || isThere(job.arrived, piece);
+  if (job.kind !== "find" || job.arrived === null) return true;
+  return isThere(job.arrived, Math.floor((piece * job.grain) / job.arriving));
 }
 
 function pieceCount(job: Job): number {

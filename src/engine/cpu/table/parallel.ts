@@ -29,9 +29,10 @@
  * side slot has one writer.
  */
 
+import { type Arrived, newArrived, stopArrival, tellArrived } from "../../../host/arrived.js";
 import type { HostPool } from "../../../host/pool.js";
 import { takingTurns } from "../../../host/turns.js";
-import { SharedScratch } from "../memory/shared-scratch.js";
+import { type ChunkInputs, SharedScratch } from "../memory/shared-scratch.js";
 import type { Tuning } from "../tuning.js";
 import { allocateBlock, BLOCK, type Block, type TableMemory, touchHomes, type Workspace } from "./blocks.js";
 import type { Rest, SharedChunk } from "./chunks.js";
@@ -77,10 +78,12 @@ export class Parallel {
   /** Looks a chunk up. */
   find(table: TableMemory, maxProbe: number, chunk: Chunk, columns: FindColumns): Promise<SharedChunk> {
     return this.#inTurn(async () => {
-      const { keys, where } = this.#scratch.inputs(chunk);
+      const { keys, where, bring } = this.#scratch.inputs(chunk);
       const found = this.#scratch.output("flags", columns.found, chunk, 0);
       const values = this.#scratch.output("results", columns.values, chunk, columns.missing);
-      const grain = Math.min(this.#tuning.grain, runLength(maxProbe));
+      const arriving = this.#tuning.grain;
+      const grain = Math.min(arriving, runLength(maxProbe));
+      const pieces = Math.ceil(keys.length / grain);
       const { missing } = columns;
       const job = {
         kind: "find",
@@ -93,19 +96,40 @@ export class Parallel {
         missing,
         found,
         values,
+        arrived: bring && newArrived(Math.ceil(keys.length / arriving)),
+        arriving,
+        done: new Uint8Array(new SharedArrayBuffer(pieces)),
       } as const;
-      const results = await this.#run(job, keys.length);
-      this.#scratch.copyBack(found, columns.found, chunk);
-      this.#scratch.copyBack(values, columns.values, chunk);
-      return { to: Math.min(chunk.to, chunk.from + piecesTaken(results) * grain), rest: NO_REST };
+      let copied = 0;
+      const copyBack = (end: number) => {
+        const [from, to] = [copied * grain, Math.min(keys.length, end * grain)];
+        if (from >= to) return;
+        chunk.checkInputs?.();
+        this.#scratch.copyBack(found, columns.found, chunk, from, to);
+        this.#scratch.copyBack(values, columns.values, chunk, from, to);
+        copied = end;
+      };
+      // the calling thread copies what is done while workers go on
+      const copyDone = () => {
+        let end = copied;
+        while (end < pieces && Atomics.load(job.done, end) === 1) end++;
+        copyBack(end);
+      };
+      const first = () => bringAll(job.arrived, bring, arriving, keys.length);
+      const results = await this.#run(job, keys.length, first, copyDone);
+      const taken = Math.min(pieces, piecesTaken(results));
+      copyBack(taken);
+      return { to: Math.min(chunk.to, chunk.from + taken * grain), rest: NO_REST };
     });
   }
 
   /** Inserts a chunk; the table must have as many free slots as the chunk has elements. */
   insert(at: Territory, chunk: Chunk, columns: InsertColumns): Promise<SharedChunk> {
     return this.#inTurn(async () => {
-      const partition = await this.#sort(at.table, chunk);
-      const values = this.#scratch.input("values", columns.values, chunk);
+      let { values } = columns;
+      const partition = await this.#sort(at.table, chunk, () => {
+        values = this.#scratch.input("values", columns.values, chunk);
+      });
       const flags = this.#scratch.output("flags", columns.flags, chunk, 0);
       const stored = this.#scratch.output("results", columns.stored, chunk, 0);
       const local = { values, rule: columns.rule, flags, stored, rejected: NO_BYTES };
@@ -140,19 +164,48 @@ export class Parallel {
     });
   }
 
-  /** Hashes a chunk and sorts it by range. */
-  async #sort(table: TableMemory, chunk: Chunk): Promise<Partition> {
-    const { keys, where } = this.#scratch.inputs(chunk);
+  /**
+   * Hashes a chunk and sorts it by range.
+   * @param meanwhile what the calling thread does before it takes part
+   */
+  async #sort(table: TableMemory, chunk: Chunk, meanwhile = () => {}): Promise<Partition> {
+    const { keys, where, bring } = this.#scratch.inputs(chunk);
     const partition = this.#scratch.partition(keys.length, table.slotCount * table.words);
-    const job = { kind: "partition", table, keys, where, length: keys.length, partition } as const;
-    const results = await this.#run(job, keys.length);
+    const { slices, sliceLength } = partition;
+    const arrived = bring && newArrived(slices);
+    const job = { kind: "partition", table, keys, where, length: keys.length, partition, arrived } as const;
+    const results = await this.#run(job, keys.length, () => {
+      bringAll(arrived, bring, sliceLength, keys.length);
+      meanwhile();
+    });
     this.#sharing.noteWorkers(results.length > 1);
     return partition;
   }
 
-  #run(job: Job, elements: number): Promise<JobResult[]> {
+  /**
+   * @param first what the calling thread does before it takes part
+   * @param between what it does after each of its pieces
+   */
+  #run(job: Job, elements: number, first: () => void = () => {}, between?: () => void): Promise<JobResult[]> {
     const helpers = Math.ceil(elements / this.#tuning.share) - 1;
-    return this.#host.share(TABLE_JOBS, job, helpers, (next) => runJob(job, next, this.#workspace));
+    return this.#host.share(TABLE_JOBS, job, helpers, async (next) => {
+      first();
+      return runJob(job, next, this.#workspace, between);
+    });
+  }
+}
+
+/** Brings the elements of all pieces, `length` each, if they are not there. */
+function bringAll(arrived: Arrived | null, bring: ChunkInputs["bring"], length: number, total: number): void {
+  if (arrived === null) return;
+  try {
+    for (let piece = 0; piece < arrived.length; piece++) {
+      bring?.(piece * length, Math.min(total, (piece + 1) * length));
+      tellArrived(arrived, piece);
+    }
+  } catch (error) {
+    stopArrival(arrived);
+    throw error;
   }
 }
 

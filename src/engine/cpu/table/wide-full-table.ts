@@ -19,19 +19,16 @@ const SLOTS_AT_ONCE = 2 ** 18;
  * One insert call's view of a table that may be full. While a call runs a full table stays full, with the same keys.
  */
 export class WideFullTable {
-  readonly #cursor: WideCursor;
   /** Slot numbers by hash of their keys at load 0.5 or less, EMPTY between; null until it is needed. */
   #index: Uint32Array | null = null;
   /** Slots that are in `#index`. */
   #slots = 0;
 
-  constructor(cursor: WideCursor) {
-    this.#cursor = cursor;
-  }
+  constructor(private readonly cursor: WideCursor) {}
 
   /** Goes on making the index where one is needed; false until it is made. */
   isReady(counters: Counters): boolean {
-    const { table, format } = this.#cursor;
+    const { table, format } = this.cursor;
     if (!isWorthSet(table, counters) || this.#slots === table.slotCount) return true;
     this.#index ??= new Uint32Array(2 ** Math.ceil(Math.log2(2 * table.slotCount))).fill(EMPTY);
     const to = Math.min(table.slotCount, this.#slots + SLOTS_AT_ONCE);
@@ -42,12 +39,12 @@ export class WideFullTable {
 
   /** True when the table is known to be full without the cursor's key. To be asked when `isReady`. */
   lacks(counters: Counters): boolean {
-    const { table } = this.#cursor;
+    const { table } = this.cursor;
     const index = this.#index;
     if (index === null || this.#slots < table.slotCount || !isWorthSet(table, counters)) return false;
     const mask = index.length - 1;
-    let at = this.#cursor.hashBy(indexHash(table)) & mask;
-    while (index[at] !== EMPTY && !this.#cursor.isAt(index[at] * table.words)) at = (at + 1) & mask;
+    let at = this.cursor.hashBy(indexHash(table)) & mask;
+    while (index[at] !== EMPTY && !this.cursor.isAt(index[at] * table.words)) at = (at + 1) & mask;
     return index[at] === EMPTY;
   }
 }

@@ -16,11 +16,7 @@ import { eraseWide, findWide, insertWide } from "./wide-probes.js";
 import { collectWideSlots, WideMeasurement } from "./wide-scan.js";
 
 export class WideLoops implements SlotLoops {
-  readonly #format: SlotFormat;
-
-  constructor(format: SlotFormat) {
-    this.#format = format;
-  }
+  constructor(private readonly format: SlotFormat) {}
 
   insert(at: Territory, columns: InsertColumns<Columns>): ChunkWork {
     const cursor = this.#cursor(at.table);
@@ -39,15 +35,15 @@ export class WideLoops implements SlotLoops {
   }
 
   collectSlots(table: TableMemory, from: number, to: number, into: Collector): void {
-    collectWideSlots(table, this.#format, from, to, into);
+    collectWideSlots(table, this.format, from, to, into);
   }
 
   measurement(table: TableMemory): WideMeasurement {
-    return new WideMeasurement(table, this.#format);
+    return new WideMeasurement(table, this.format);
   }
 
   #cursor(table: TableMemory): WideCursor {
-    return new WideCursor(table, this.#format);
+    return new WideCursor(table, this.format);
   }
 
   #alone(alone: ChunkWork["alone"]): ChunkWork {

@@ -1,15 +1,13 @@
 /** A batch, chunk by chunk: its columns bound, and its results brought back. */
-
 import { type ElementType, type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { CallOptions, ColumnInput, Destination, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
-import type { PlanLog } from "../../plan-log.js";
 import type { Scalar } from "../../scalars.js";
 import { slotFormat } from "../../slot-format.js";
+import type { Submissions } from "../call.js";
 import type { GpuHost } from "../host.js";
 import type { Choice } from "../planner.js";
-import type { Recording } from "../runtime.js";
 import { type BoundChunk, boundChunk } from "./bound-chunk.js";
 import { type Chunk, type Column, loadComposites, Scratch } from "./columns.js";
 import type { ReadBack } from "./pipeline.js";
@@ -33,10 +31,8 @@ export type RunChunk = (chunk: BoundChunk, choice: Choice, readBack: ReadBack) =
 export interface BatchTarget {
   readonly host: Omit<GpuHost, "engine" | "tuning">;
   readonly spec: TableSpec;
-  /** Runs a call's work; with a log, what it submits is timed into that. */
-  runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T>;
-  /** Submits what comes before the next submission of the call, without waiting. */
-  submitAhead(label: string, record: Recording): Promise<void>;
+  /** Of its calls. */
+  readonly submissions: Submissions;
 }
 
 /**
@@ -70,7 +66,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
     return (await loadLarge()).eachLargeChunk(state, operation, batch, call, output, run);
   }
   const choice = await batch.plan(count);
-  await state.runCall(call.log, async () => {
+  await state.submissions.run(call.log, async () => {
     call.signal?.throwIfAborted();
     if (count === 0) return;
     const work = (bound: BoundChunk, readBack: ReadBack) => run(bound, choice, readBack);

@@ -2,7 +2,6 @@
  * Columns of a batch as kernels see them: ranges of GPU buffers. Host arrays are brought to scratch buffers and back a
  * chunk at a time, pinned ones by the GPU itself; device arrays are bound where they are.
  */
-
 import { LimitError } from "../../../errors.js";
 import { detached } from "../../../options.js";
 import { DeviceArray } from "../../device-array.js";

@@ -3,7 +3,6 @@
  * other; so columns are packed before they run, and what they write is split into columns. Loaded by the first call
  * with elements of several columns.
  */
-
 import type { ColumnInput, Output } from "../../engine.js";
 import { type Scalar, scalarWords, wordsOf } from "../../scalars.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
@@ -38,7 +37,7 @@ const splitKernel = kernelSource(
 
 /** Binds the columns of a chunk's keys or values, packed where there are several. */
 export async function bindColumns(
-  state: Pick<BatchTarget, "host" | "submitAhead">,
+  state: Pick<BatchTarget, "host" | "submissions">,
   scalars: readonly Scalar[],
   elements: readonly ColumnInput[],
   chunk: Chunk,
@@ -52,7 +51,7 @@ export async function bindColumns(
   const buffer = await scratch.buffer(count * places.stride * 4);
   const kernel = await state.host.gpu.compile(packKernel, { WORKGROUP });
   const packed = bindAt(buffer, 0, count * places.stride * 4);
-  await state.submitAhead("pack", (recorder) =>
+  await state.submissions.ahead("pack", (recorder) =>
     columns.forEach((column, c) => {
       const params = { count, shift: column.shift, stride: places.stride, ...places.columns[c] };
       recorder.dispatch(kernel, { column: column.range, packed: packed.range }, params, groupsFor(count));

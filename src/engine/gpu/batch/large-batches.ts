@@ -62,7 +62,7 @@ export async function eachLargeChunk<K extends KeyType, V extends ValueType>(
   // a chunk's time sets the pace of the next: loading is not to be part of it
   if (crosses) await gpu.prepareUploads(length * 4);
   try {
-    await state.runCall(call.log, () => forEachChunk(pacer, limits, length, call, each));
+    await state.submissions.run(call.log, () => forEachChunk(pacer, limits, length, call, each));
   } finally {
     await (pipeline as Pipeline<BoundChunk> | null)?.close();
   }

@@ -4,7 +4,6 @@
  * nothing to overlap. Read-ahead takes memory that is to spare only, and gives it up when an allocation elsewhere
  * fails: with too little memory for two chunks they go one after the other.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { GpuRuntime, Readback } from "../runtime.js";
 import { type Chunk, Scratch } from "./columns.js";

@@ -2,7 +2,6 @@
  * Results of a whole call: typed or pinned arrays that chunks are read back into, or device arrays that kernels write.
  * Kernels write the words of an element next to each other; those of a composite are then split into its columns.
  */
-
 import { LimitError } from "../../../errors.js";
 import { DeviceArray } from "../../device-array.js";
 import type { ElementType } from "../../element-types.js";

@@ -3,7 +3,6 @@
  * are not there (NO_ROW) gather as nulls. The results are device arrays of the engine's pool; when the call fails they
  * are given back.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { DeviceColumn, DeviceValues, Words } from "../../device-columns.js";
 import type { JoinCall } from "../../row-operations.js";

@@ -1,5 +1,4 @@
 /** The kernels that gather columns by row numbers, and list rows as a mask. */
-
 import { eachRow, rowCounters, rowParams, rowsFragment, searching } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";

@@ -2,7 +2,6 @@
  * Pairs where build rows repeat: how many each probe row has, where they begin, and the build rows listed group by
  * group. The caller writes the pairs (expand.wgsl), an invocation each.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { Chunk } from "../batch/columns.js";
 import { type GroupTable, listMembers, probing } from "../groups/group-table.js";

@@ -2,7 +2,6 @@
  * The kernels of joins whose keys lie close together: an array over the keys tells the build row of each, or how many
  * there are.
  */
-
 import { keyPlaces } from "../groups/key-kernels.js";
 import { denseParams, eachRow, rowCounters, rowsFragment } from "../groups/row-kernels.js";
 import { totalling } from "../groups/totals.js";

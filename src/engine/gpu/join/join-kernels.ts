@@ -1,7 +1,6 @@
 /**
  * The kernels of joins: the probe side finds its groups, pairs are written, and rows are listed by whether they match.
  */
-
 import {
   eachElement,
   eachRow,

@@ -5,7 +5,6 @@
  *
  * Nothing is waited for: whether all went well is known with the first counters that come back.
  */
-
 import type { DeviceKeys } from "../../device-columns.js";
 import type { Chunk } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";

@@ -8,7 +8,6 @@
  * one word they go through a hash table of the engine (match-words.ts), with all its strategies. A build side that was
  * built before is probed by its records.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { DeviceKeys, Matches } from "../../device-columns.js";
 import type { JoinKind } from "../../join-kinds.js";

@@ -2,12 +2,11 @@
  * Rows in a table on the GPU that stays, for batches of others to be joined with: their records, their groups, and,
  * where rows repeat, the groups' lists. A join without an index makes them anew each time (match.ts).
  */
-import type { DeviceKeys, KindAt, MatchCall, MatchesAt } from "../../device-columns.js";
-import type { Placement } from "../../engine.js";
+import type { DeviceKeys } from "../../device-columns.js";
 import type { JoinCall, RowIndex } from "../../row-operations.js";
 import { Scratch } from "../batch/columns.js";
 import { buildGroups } from "../groups/group-table.js";
-import { largestRange, type RecordLayout, recordLayout } from "../groups/row-records.js";
+import { largestRange, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { listGroups } from "./count-pairs.js";
 import type { BuiltSide } from "./match.js";
@@ -24,7 +23,13 @@ export async function indexRows(host: RowHost, keys: DeviceKeys, call: JoinCall)
   const work = { call, layout, rows: keys.rows, passes: keys.columns.length + PASSES };
   try {
     const built = keys.rows === 0 ? null : await runRows(host, work, (run) => build(run, keys), memory);
-    return new WebgpuRowIndex(host, keys.rows, built, layout, memory, call.nullsEqual);
+    const index = { rows: keys.rows, built, layout };
+    const { nullsEqual } = call;
+    return {
+      match: async (asked, side, how, call) =>
+        matchIndexed(host, index, asked, side, how, { ...call, nullsEqual }),
+      destroy: () => memory.release(),
+    };
   } catch (error) {
     memory.release();
     throw error;
@@ -42,29 +47,4 @@ async function build(run: RowRun, keys: DeviceKeys): Promise<BuiltSide> {
   });
   const groups = { rows: keys.rows, leaders, ranks: table.ranks };
   return { table, lists: await listGroups(run, groups, { range: starts, words: keys.rows }) };
-}
-
-class WebgpuRowIndex implements RowIndex {
-  constructor(
-    readonly host: RowHost,
-    readonly rows: number,
-    readonly built: BuiltSide | null,
-    readonly layout: RecordLayout,
-    readonly memory: Scratch,
-    readonly nullsEqual: boolean,
-  ) {}
-
-  async match<P extends Placement = "device">(
-    keys: DeviceKeys,
-    side: "left" | "right",
-    how: KindAt<P>,
-    call: Omit<MatchCall<P>, "nullsEqual">,
-  ): Promise<MatchesAt<P>> {
-    const { host, nullsEqual } = this;
-    return matchIndexed<P>(host, this, keys, side, how, { ...call, nullsEqual });
-  }
-
-  destroy(): void {
-    this.memory.release();
-  }
 }

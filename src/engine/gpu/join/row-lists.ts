@@ -2,7 +2,6 @@
  * Lists of row numbers that stay on the GPU: rows that have a partner or have none, rows of a side that are in a list
  * or not, and lists one behind the other.
  */
-
 import { NO_ROW } from "../../device-columns.js";
 import { filling } from "../fill.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";

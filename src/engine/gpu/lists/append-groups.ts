@@ -3,7 +3,6 @@
  * (allocate-pieces.wgsl), and the values go where the groups say (resolve-targets.wgsl, put-groups.wgsl): in one
  * submission, where there surely is room.
  */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions } from "../../engine.js";
 import type { BasicType } from "../../scalars.js";

@@ -3,7 +3,6 @@
  * (allocate-pieces.wgsl), and the values are put there (put.wgsl). All memory is there before the first list is
  * changed, and from then on nobody is asked whether to stop: so a call that fails has changed nothing.
  */
-
 import { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { BasicType, ScalarType } from "../../scalars.js";

@@ -3,7 +3,6 @@
  * once, and lists are changed once a group. Items are brought into pages of few keys (partitioned/staged-items.ts),
  * where a workgroup meets equal ones (group-keys.wgsl).
  */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions } from "../../engine.js";
 import type { BasicType } from "../../scalars.js";
@@ -87,7 +86,7 @@ async function makeGroups<K extends BasicType>(
     keys: await scratch.input(keys.type, keys, chunk),
     ...(valued && { values: await scratch.input(valueType, values, chunk) }),
   });
-  const splitting = { host, spec: table, submitAhead: run.submitAhead };
+  const splitting = { host, spec: table, submissions: run.submissions };
   const kind = valued ? "pair" : "key";
   const staged = await partitioning.stageItems(splitting, bound, kind, distinct);
   const tiling = tilingOf(staged, keys.length);

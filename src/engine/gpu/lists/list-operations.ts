@@ -1,17 +1,9 @@
 /** What the webgpu engine does for lists beside their own operations: it makes them, and numbers elements. */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
-import { type BasicType, type ScalarType, scalarWords } from "../../scalars.js";
+import { type BasicType, scalarWords } from "../../scalars.js";
 import { isWide, slotFormat } from "../../slot-format.js";
-import {
-  type BatchGroups,
-  type Groupable,
-  type ListOperations,
-  type ListSpec,
-  NO_LIST,
-  type ValueLists,
-} from "../../value-lists.js";
+import { type Groupable, type ListOperations, NO_LIST } from "../../value-lists.js";
 import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
 import { BULK_CHUNK } from "../batch/large-batches.js";
 import { scanning } from "../groups/scan.js";
@@ -28,24 +20,13 @@ import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./l
 const LEAST_GROUPED = 2 ** 21;
 const LEAST_COPIES = 4;
 
-class GpuListOperations implements ListOperations {
-  readonly none = NO_LIST;
-  readonly #host: ListHost;
+/** The operations on lists of an engine. */
+export const operationsOf = (host: ListHost): ListOperations => ({
+  none: NO_LIST,
 
-  constructor(host: ListHost) {
-    this.#host = host;
-  }
+  create: (spec) => GpuLists.create(host, spec),
 
-  create<V extends BasicType>(spec: ListSpec): Promise<ValueLists<V>> {
-    return GpuLists.create<V>(this.#host, spec);
-  }
-
-  async number(
-    first: number,
-    length: number,
-    where: ColumnInput<"u8"> | undefined,
-  ): Promise<{ numbers: DeviceArray<"u32">; selected: number }> {
-    const host = this.#host;
+  async number(first, length, where) {
     if (where !== undefined) {
       const { buffer, count } = await scannedFlags(host, where, length, first);
       const place = { buffer, byteOffset: 4, owned: true };
@@ -64,23 +45,16 @@ class GpuListOperations implements ListOperations {
         return { numbers, selected: length };
       }),
     );
-  }
+  },
 
-  async group<K extends BasicType>(batch: Groupable<K>, call: CallOptions): Promise<BatchGroups<K> | null> {
-    if (!paysToGroup(batch, call, this.#host.gpu.traits.isEmulated)) return null;
-    return (await import("./group-batch.js")).groupBatch(this.#host, batch, call);
-  }
+  async group(batch, call) {
+    if (!paysToGroup(batch, call, host.gpu.traits.isEmulated)) return null;
+    return (await import("./group-batch.js")).groupBatch(host, batch, call);
+  },
 
-  copied<T extends ScalarType>(type: T, input: ColumnInput<T>): Promise<DeviceArray<T>> {
-    return copied(this.#host, type, input);
-  }
+  copied: (type, input) => copied(host, type, input),
 
-  async pair(
-    numbers: DeviceArray<"u32">,
-    type: BasicType,
-    lower: ColumnInput<BasicType>,
-  ): Promise<DeviceArray<"u64">> {
-    const host = this.#host;
+  async pair(numbers, type, lower) {
     const { length } = numbers;
     checkBinding(host.gpu, length * 8);
     const pairs = await newArray(host.engine, host.gpu, "u64", length);
@@ -102,8 +76,8 @@ class GpuListOperations implements ListOperations {
         return pairs;
       }),
     );
-  }
-}
+  },
+});
 
 /** Whether a batch is to be grouped: keys and values of one word, and many of each key. */
 function paysToGroup(
@@ -121,9 +95,6 @@ function paysToGroup(
     strategy === "partitioned" || (!software && length >= Math.max(LEAST_GROUPED, LEAST_COPIES * distinct))
   );
 }
-
-/** The operations on lists of an engine. */
-export const operationsOf = (host: ListHost): ListOperations => new GpuListOperations(host);
 
 /**
  * For each element, from the second word of a buffer on, `first` and how many are selected before it, and behind them

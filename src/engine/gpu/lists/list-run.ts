@@ -2,7 +2,6 @@
  * One call over lists on the GPU: its memory, counters, kernels and chunks. webgpu-lists.ts and its neighbours say what
  * is recorded; this says how it is submitted and waited for. However the call ends, its memory is given back.
  */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import { type ScalarType, scalarBytes } from "../../scalars.js";
@@ -55,7 +54,7 @@ export class ListRun implements Scanner {
     readonly host: ListHost,
     /** Memory until the call ends. */
     readonly scratch: Scratch,
-    private readonly submissions: Submissions,
+    readonly submissions: Submissions,
     readonly control: Range,
   ) {}
 
@@ -91,13 +90,6 @@ export class ListRun implements Scanner {
   scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
     return this.step(kernel === "scan" ? scan : scanAdd, { HEAD: 1 });
   }
-
-  /**
-   * Submits what a later submission of the call builds on: the GPU begins meanwhile. When it was refused, that one
-   * throws.
-   */
-  readonly submitAhead = (label: string, record: Recording): Promise<void> =>
-    this.submissions.ahead(label, record);
 
   /** Submits, waits, and brings back what is asked for. */
   submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {

@@ -4,7 +4,6 @@
  * Memory: the heads; where there are values also room for them, the records of lists in several pieces (which grow when
  * they are used up), and a word for each number that is 0 between calls.
  */
-
 import { ListCounts } from "../../list-counts.js";
 import { type ListSpec, RECORD_WORDS, recordsFor } from "../../value-lists.js";
 import { bufferSize } from "../memory/buffer-pool.js";

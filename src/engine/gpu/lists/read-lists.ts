@@ -1,7 +1,7 @@
 /** Reading lists: lengths, flags and first entries by number, and all entries of many lists one after another. */
 import type { DeviceArray } from "../../device-array.js";
+import { isFloatWord } from "../../element-types.js";
 import type { CallOptions, ColumnInput, ColumnOutput, Destination } from "../../engine.js";
-import { isFloatWord } from "../../float-keys.js";
 import { type BasicType, type ScalarType, scalarBytes, scalarWords, wordsOf } from "../../scalars.js";
 import {
   checkTotal,

@@ -1,5 +1,4 @@
 /** Writing lists anew: all of them without gaps, or some without entries that were struck. */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { ColumnInput } from "../../engine.js";
 import type { BasicType } from "../../scalars.js";

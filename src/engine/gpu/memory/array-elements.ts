@@ -1,5 +1,4 @@
 /** The elements of device arrays on their way to the GPU and back. Loaded with the first upload, read or write. */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { Engine } from "../../engine.js";
 import { allocateUnfilled, asBytes, type ScalarArrays, type ScalarType, scalarBytes } from "../../scalars.js";

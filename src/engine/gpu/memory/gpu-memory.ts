@@ -7,7 +7,6 @@
  * tables keeps little, and one that makes the same calls again allocates nothing, though their memory was not all in
  * use at once.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { MemoryUse } from "../../engine.js";
 import type { GpuBuffer } from "../runtime.js";

@@ -7,8 +7,7 @@
  * keeps states of its own (group-cache.wgsl), which makes time linear in rows at any number of groups and any skew.
  */
 
-import type { DeviceKeys } from "../../device-columns.js";
-import { type DeviceColumn, destroyColumns } from "../../device-columns.js";
+import { type DeviceColumn, type DeviceKeys, destroyColumns } from "../../device-columns.js";
 import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
 import type { GroupCall } from "../../row-groups.js";
 import { gatherColumns } from "../columns/gather-columns.js";

@@ -3,7 +3,6 @@
  * multisplit of tables: atomics in memory are some five times slower than in the cache, and bringing keys into order
  * costs less than that.
  */
-
 import type { CallOptions, ColumnInput, ColumnOutput, Destination, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { type BasicType, scalarWords } from "../../scalars.js";

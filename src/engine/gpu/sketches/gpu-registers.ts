@@ -1,5 +1,4 @@
 /** The registers of a HyperLogLog on the GPU: a word each, since atomics have 32 bits. */
-
 import type { CallOptions, ColumnInput, Input } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import { asBytes, type BasicType } from "../../scalars.js";

@@ -2,17 +2,15 @@
  * A sketch on the GPU: its buffer, and how calls submit their chunks. Words of it only go one way, so any order of
  * writers does.
  */
-
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
-import type { PlanLog } from "../../plan-log.js";
 import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { BatchTarget } from "../batch/batches.js";
 import { Submissions } from "../call.js";
 import { checkBinding } from "../check-binding.js";
 import type { GpuHost } from "../host.js";
-import type { GpuBuffer, Readback, Recorder, Recording } from "../runtime.js";
+import type { GpuBuffer, Readback, Recorder } from "../runtime.js";
 import { combineKernel } from "./sketch-kernels.js";
 
 /** Workgroups of combine.wgsl, which strides over the sketch. */
@@ -29,7 +27,7 @@ export async function sketchBuffer({ gpu }: GpuHost, bytes: number): Promise<Gpu
 
 export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>, BatchTarget {
   #freed = false;
-  readonly #submissions: Submissions;
+  readonly submissions: Submissions;
 
   /** @param spec the key's type, and as slots what a hash is scaled to. */
   constructor(
@@ -39,7 +37,7 @@ export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>,
     /** Bytes of the buffer that the sketch takes: a multiple of 16. */
     protected readonly bufferBytes: number,
   ) {
-    this.#submissions = new Submissions(host.gpu);
+    this.submissions = new Submissions(host.gpu);
   }
 
   abstract readonly bytes: number;
@@ -72,16 +70,6 @@ export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>,
     return { buffer: this.buffer, offset: 0, size: this.bufferBytes };
   }
 
-  /** Runs a call's work; with a log, what it submits is timed into that. */
-  runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
-    return this.#submissions.run(log, work);
-  }
-
-  /** Submits what comes before the next `submit` of the call, without waiting. */
-  submitAhead(label: string, record: Recording): Promise<void> {
-    return this.#submissions.ahead(label, record);
-  }
-
   /** Submits, and waits until the GPU has done it: the pace of chunks follows from how long they take. */
   protected async submit(
     label: string,
@@ -89,7 +77,7 @@ export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>,
     record: (recorder: Recorder) => void,
   ): Promise<void> {
     const waits = { buffer: this.buffer, offset: 0, into: new Uint8Array(4) };
-    await this.#submissions.submit(label, record, [waits, ...reads]);
+    await this.submissions.submit(label, record, [waits, ...reads]);
   }
 
   destroy(): void {

@@ -1,5 +1,5 @@
 /** The kernels of sketches: which fragments make up each, and what they are told. */
-import { isFloatWord } from "../../float-keys.js";
+import { isFloatWord } from "../../element-types.js";
 import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
 import { getOrMake } from "../get-or-make.js";

@@ -3,7 +3,6 @@
  * one; what was claimed is settled, and the numbers are written. Before a chunk there is room for all strings that may
  * be new in it, so kernels never meet a full table or a full arena.
  */
-
 import { EngineError, LimitError } from "../../../errors.js";
 import type { DeviceArray } from "../../device-array.js";
 import type { Dictionary, DictionaryCall, DictionarySpec } from "../../dictionary.js";
@@ -50,12 +49,6 @@ interface BoundStrings {
 }
 
 export class GpuDictionary implements Dictionary {
-  readonly #host: GpuHost;
-  readonly #control: GpuBuffer;
-  #slots: GpuBuffer;
-  #slotCount: number;
-  #arena: GpuBuffer;
-  #arenaWords: number;
   #strings = 0;
   #used = 0;
   #destroyed = false;
@@ -89,20 +82,14 @@ export class GpuDictionary implements Dictionary {
   }
 
   private constructor(
-    host: GpuHost,
+    private readonly host: GpuHost,
     readonly spec: DictionarySpec,
-    control: GpuBuffer,
-    slots: GpuBuffer,
-    slotCount: number,
-    arena: GpuBuffer,
-    arenaWords: number,
+    private readonly control: GpuBuffer,
+    private slots: GpuBuffer,
+    private slotCount: number,
+    private arena: GpuBuffer,
+    private arenaWords: number,
   ) {
-    this.#host = host;
-    this.#control = control;
-    this.#slots = slots;
-    this.#slotCount = slotCount;
-    this.#arena = arena;
-    this.#arenaWords = arenaWords;
     this.#keying = keyingOf(spec.seed || host.engine.hashSeed);
   }
 
@@ -115,7 +102,7 @@ export class GpuDictionary implements Dictionary {
   }
 
   get bytes(): number {
-    return this.#slotCount * 8 + this.#arenaWords * 4;
+    return this.slotCount * 8 + this.arenaWords * 4;
   }
 
   add(strings: Utf8Column, call: DictionaryCall): Promise<DeviceArray<"u32">> {
@@ -134,7 +121,7 @@ export class GpuDictionary implements Dictionary {
     { where, signal }: DictionaryCall,
     work: (bound: BoundStrings) => Promise<void>,
   ): Promise<DeviceArray<"u32">> {
-    const { engine, gpu } = this.#host;
+    const { engine, gpu } = this.host;
     const numbers = await newArray(engine, gpu, "u32", strings.length);
     try {
       for (const piece of piecesOf(strings, this.#mostBinding, gpu.traits.isEmulated)) {
@@ -167,7 +154,7 @@ export class GpuDictionary implements Dictionary {
 
   async #uploaded(scratch: Scratch, data: Uint8Array): Promise<Column> {
     const buffer = await scratch.buffer(data.length + 8);
-    await this.#host.gpu.upload(buffer, 0, data);
+    await this.host.gpu.upload(buffer, 0, data);
     return bindAt(buffer, 0, data.length + 4);
   }
 
@@ -177,8 +164,8 @@ export class GpuDictionary implements Dictionary {
   async #addChunk(bound: BoundStrings): Promise<void> {
     const { count, bytes } = bound;
     const most = count + (bytes.size ?? 0) / 4 + count;
-    const hasRoom = slotsFor(this.#host, this.#strings + count) <= this.#slotCount;
-    if (!hasRoom || this.#used + most > this.#arenaWords) {
+    const hasRoom = slotsFor(this.host, this.#strings + count) <= this.slotCount;
+    if (!hasRoom || this.#used + most > this.arenaWords) {
       const { absent, absentWords } = await this.#probe(bound, false);
       await this.#makeRoom(absent, absentWords);
     }
@@ -190,7 +177,7 @@ export class GpuDictionary implements Dictionary {
    * @param claims strings that have no slot claim one
    */
   async #probe(bound: BoundStrings, claims: boolean): Promise<{ absent: number; absentWords: number }> {
-    const { gpu } = this.#host;
+    const { gpu } = this.host;
     const { count, records, mask } = bound;
     const sources = dictionaryKernels;
     const constants = { HASH: hashNames.indexOf(this.spec.hash), RECORDS: records };
@@ -215,7 +202,7 @@ export class GpuDictionary implements Dictionary {
       if (counters.unfinished === 0) return found;
       gpu.checkAlive();
       if (round < LONG_ROUNDS || this.#isReseeded) continue;
-      await this.#moveSlots(this.#slotCount, keyingOf(crypto.getRandomValues(new Uint32Array(1))[0]));
+      await this.#moveSlots(this.slotCount, keyingOf(crypto.getRandomValues(new Uint32Array(1))[0]));
       this.#isReseeded = true;
       // places were those of the other table
       found = { absent: 0, absentWords: 0 };
@@ -225,12 +212,12 @@ export class GpuDictionary implements Dictionary {
 
   /** Submits with zeroed counters, reads them back, and notes what they say. */
   async #submit(record: (recorder: Recorder) => void) {
-    const { gpu } = this.#host;
+    const { gpu } = this.host;
     const { bytes } = dictionaryCounters;
     const into = new Uint8Array(bytes);
     // all but the last, the words in use
-    gpu.write(this.#control, 0, new Uint8Array(bytes - 4));
-    await gpu.submit("strings", record, [{ buffer: this.#control, offset: 0, into }]);
+    gpu.write(this.control, 0, new Uint8Array(bytes - 4));
+    await gpu.submit("strings", record, [{ buffer: this.control, offset: 0, into }]);
     const counters = dictionaryCounters.read(into);
     this.#strings += counters.strings;
     this.#used = counters.used;
@@ -238,10 +225,10 @@ export class GpuDictionary implements Dictionary {
   }
 
   async read(numbers: Uint32Array): Promise<Utf8Column> {
-    const { gpu } = this.#host;
+    const { gpu } = this.host;
     const arena = new Uint32Array(numbers.length === 0 ? 0 : this.#used);
     if (arena.length > 0) {
-      await readBytes(gpu, "strings", { buffer: this.#arena, offset: 0, into: asBytes(arena) });
+      await readBytes(gpu, "strings", { buffer: this.arena, offset: 0, into: asBytes(arena) });
     }
     return readRecords(arena, numbers);
   }
@@ -250,15 +237,15 @@ export class GpuDictionary implements Dictionary {
     numbers: DeviceArray<"u32">,
     seed = this.spec.seed,
   ): Promise<{ dictionary: Dictionary; numbers: DeviceArray<"u32"> }> {
-    const { engine, gpu } = this.#host;
+    const { engine, gpu } = this.host;
     const { length } = numbers;
     const room = { strings: length, words: this.#used };
-    const dictionary = await GpuDictionary.create(this.#host, { ...this.spec, seed }, room);
+    const dictionary = await GpuDictionary.create(this.host, { ...this.spec, seed }, room);
     const scratch = new Scratch(gpu);
     let moved: DeviceArray<"u32"> | undefined;
     try {
       moved = await newArray(engine, gpu, "u32", length);
-      const bytes = { buffer: this.#arena, offset: 0, size: this.#arenaWords * 4 };
+      const bytes = { buffer: this.arena, offset: 0, size: this.arenaWords * 4 };
       const most = gpu.traits.isEmulated ? 2 ** 16 : 2 ** 22;
       for (let first = 0; first < length; first += most) {
         const count = Math.min(most, length - first);
@@ -288,11 +275,11 @@ export class GpuDictionary implements Dictionary {
   }
 
   async clear(): Promise<void> {
-    const { gpu } = this.#host;
+    const { gpu } = this.host;
     const fill = await filling(gpu, EMPTY);
-    gpu.write(this.#control, 0, new Uint8Array(dictionaryCounters.bytes));
+    gpu.write(this.control, 0, new Uint8Array(dictionaryCounters.bytes));
     await gpu.submit("clear strings", (recorder) =>
-      fill(recorder, { buffer: this.#slots, size: this.#slotCount * 8 }),
+      fill(recorder, { buffer: this.slots, size: this.slotCount * 8 }),
     );
     this.#strings = this.#used = 0;
   }
@@ -300,77 +287,77 @@ export class GpuDictionary implements Dictionary {
   destroy(): void {
     if (this.#destroyed) return;
     this.#destroyed = true;
-    for (const buffer of [this.#control, this.#slots, this.#arena]) this.#host.gpu.memory.release(buffer);
+    for (const buffer of [this.control, this.slots, this.arena]) this.host.gpu.memory.release(buffer);
   }
 
   /** Makes room for so many strings, whose records have so many words. @throws LimitError, and nothing was changed */
   async #makeRoom(strings: number, words: number): Promise<void> {
     const need = this.#used + words;
-    if (need > this.#arenaWords) await this.#growArena(need);
-    const slots = slotsFor(this.#host, this.#strings + strings);
-    if (slots > this.#slotCount) {
+    if (need > this.arenaWords) await this.#growArena(need);
+    const slots = slotsFor(this.host, this.#strings + strings);
+    if (slots > this.slotCount) {
       await this.#moveSlots(slots, null);
       this.#isReseeded = false;
     }
   }
 
   async #growArena(need: number): Promise<void> {
-    const { gpu } = this.#host;
+    const { gpu } = this.host;
     const most = Math.floor(this.#mostBinding / 4);
     checkBinding(gpu, need * 4, TOO_MANY);
-    const words = Math.max(need, Math.min(2 * this.#arenaWords, most));
+    const words = Math.max(need, Math.min(2 * this.arenaWords, most));
     const arena = await gpu.memory.acquire("strings", { bytes: words * 4 });
-    const old = this.#arena;
+    const old = this.arena;
     await gpu.submit("grow arena", (recorder) => recorder.copy(old, 0, arena, 0, this.#used * 4));
-    this.#arena = arena;
-    this.#arenaWords = words;
+    this.arena = arena;
+    this.arenaWords = words;
     gpu.memory.release(old);
   }
 
   /** Goes on with a table of so many slots. @param keying null: that of before */
   async #moveSlots(count: number, keying: Keying | null): Promise<void> {
-    const { gpu } = this.#host;
+    const { gpu } = this.host;
     const constants = { HASH: hashNames.indexOf(this.spec.hash), RECORDS: true, REHASH: keying !== null };
     const sources = dictionaryKernels;
     const [fill, move] = await Promise.all([filling(gpu, EMPTY), gpu.compile(sources.moveSlots, constants)]);
     const slots = await gpu.memory.acquire("strings", { bytes: count * 8 });
-    const old = this.#slots;
-    const size = this.#slotCount * 8;
+    const old = this.slots;
+    const size = this.slotCount * 8;
     try {
       const { unfinished } = await this.#submit((recorder) => {
         fill(recorder, { buffer: slots, size: count * 8 });
         const bindings = {
-          control: { buffer: this.#control },
+          control: { buffer: this.control },
           table: { buffer: slots, size: count * 8 },
           slots: { buffer: old, size },
           offsets: { buffer: old, size },
-          bytes: { buffer: this.#arena, size: this.#arenaWords * 4 },
+          bytes: { buffer: this.arena, size: this.arenaWords * 4 },
         };
         const { hashMask = ALL_BITS } = this.spec;
-        const params = { count: this.#slotCount, slotMask: count - 1, hashMask, ...(keying ?? this.#keying) };
-        recorder.dispatch(move, bindings, params, Math.ceil(this.#slotCount / WORKGROUP));
+        const params = { count: this.slotCount, slotMask: count - 1, hashMask, ...(keying ?? this.#keying) };
+        recorder.dispatch(move, bindings, params, Math.ceil(this.slotCount / WORKGROUP));
       });
       if (unfinished > 0) throw new EngineError(`Growing a dictionary left ${unfinished} strings out.`);
     } catch (error) {
       gpu.memory.release(slots);
       throw error;
     }
-    this.#slots = slots;
-    this.#slotCount = count;
+    this.slots = slots;
+    this.slotCount = count;
     if (keying !== null) this.#keying = keying;
     gpu.memory.release(old);
   }
 
   get #mostBinding(): number {
-    return this.#host.maxTableBinding;
+    return this.host.maxTableBinding;
   }
 
   #bindings() {
     return {
-      control: { buffer: this.#control },
-      table: { buffer: this.#slots, size: this.#slotCount * 8 },
-      slots: { buffer: this.#slots, size: this.#slotCount * 8 },
-      arena: { buffer: this.#arena, size: this.#arenaWords * 4 },
+      control: { buffer: this.control },
+      table: { buffer: this.slots, size: this.slotCount * 8 },
+      slots: { buffer: this.slots, size: this.slotCount * 8 },
+      arena: { buffer: this.arena, size: this.arenaWords * 4 },
     };
   }
 
@@ -381,7 +368,7 @@ export class GpuDictionary implements Dictionary {
   #params({ count, base, offsets, mask, numbers }: BoundStrings) {
     return {
       count,
-      slotMask: this.#slotCount - 1,
+      slotMask: this.slotCount - 1,
       base,
       offsetShift: offsets.shift,
       maskShift: mask?.shift,

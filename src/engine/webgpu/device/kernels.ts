@@ -2,7 +2,6 @@
  * Kernels: compiled from their sources (kernel-source.ts), once per device and text. A kernel takes one bind group; its
  * uniform is one slot of a ring, picked by a dynamic offset.
  */
-
 import { EngineError } from "../../../errors.js";
 import { getOrMake } from "../../gpu/get-or-make.js";
 import { type Binding, bindingsOf, type Constants, type KernelSource } from "../../gpu/kernel-source.js";

@@ -1,7 +1,7 @@
 /**
  * A kernel's module: a struct and a uniform for the parameters, a line for each binding, a `const` for each constant,
- * and the texts of its fragments. Fragments of tables bring their texts with them (`wgsl`), those that GPU engines
- * share are named (texts.ts).
+ * the workgroup's place (grid.wgsl), and the texts of its fragments. Fragments of tables bring their texts with them
+ * (`wgsl`), those that GPU engines share are named (texts.ts).
  *
  * Constants are `const`, not `override`: one WebGPU implementation gives workgroup arrays whose length is an override
  * length 0, and arrays of constant length stay in registers.
@@ -14,6 +14,7 @@ import {
   type Fragment,
   type KernelSource,
 } from "../../gpu/kernel-source.js";
+import grid from "./grid.wgsl";
 import type { Text } from "./texts.js";
 
 /** A fragment with its text. */
@@ -53,6 +54,7 @@ export function moduleCode(source: KernelSource, values: Constants, textOf: (nam
     ...new Set(texts.flatMap(({ enables = [] }) => enables.map((name) => `enable ${name};`))),
     constantLines(Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))),
     ...(first === 1 ? [paramsCode(params)] : []),
+    grid,
     ...lines,
     ...new Set(fragments.map(declarationsOf)),
     ...new Set(texts.map(({ code }) => code)),

@@ -3,7 +3,6 @@
  * declared with, and that writes to them arrive. On an implementation that gets this wrong every table would be
  * silently wrong, so opening fails.
  */
-
 import { BackendUnavailableError } from "../../../errors.js";
 import { kernelSource, readWrite } from "../../gpu/kernel-source.js";
 import type { GpuRuntime, Recorder } from "../../gpu/runtime.js";

@@ -3,7 +3,6 @@
  * back through pooled staging buffers, and makes every wait end when the device is lost. kernels.ts compiles,
  * recorder.ts records.
  */
-
 import { DeviceLostError, EngineError } from "../../../errors.js";
 import { detached } from "../../../options.js";
 import type { Constants, KernelSource } from "../../gpu/kernel-source.js";

@@ -32,12 +32,8 @@ fn applyElement(element: u32, key: Key, start: Probe) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let thread = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let thread = invocation(grid, local);
   for (var item = 0u; item < ITEMS; item++) {
     let element = elementAt(thread, item);
     if (element == NO_ELEMENT) { continue; }

@@ -9,9 +9,7 @@ const ITEMS: u32 = 4u;
 const NO_ELEMENT: u32 = 0xffffffffu;
 
 /// Number of this invocation over a grid of workgroups.
-fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
-  return (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
-}
+fn invocation(grid: Grid, local: u32) -> u32 { return workgroupOf(grid) * WORKGROUP + local; }
 
 /// Number of an invocation's item, among the elements or entries of the dispatch.
 fn numberOf(thread: u32, item: u32) -> u32 {

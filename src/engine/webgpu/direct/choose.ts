@@ -1,5 +1,4 @@
 /** One element of each key of a batch, the first or the last. Loaded by the first insert that asks for one of them. */
-
 import { EngineError } from "../../../errors.js";
 import { type KeyType, lengthOf } from "../../element-types.js";
 import type { CallOptions, Chosen, Input } from "../../engine.js";
@@ -17,8 +16,7 @@ import { slotCount } from "../table/plain-slots.js";
 import type { TableState } from "../table/table-state.js";
 import chooseCode from "./choose.wgsl";
 import numbers from "./choose-numbers.wgsl";
-import type { TableKernels } from "./direct-kernels.js";
-import { exchange } from "./direct-kernels.js";
+import { exchange, type TableKernels } from "./direct-kernels.js";
 import markCode from "./mark-chosen.wgsl";
 
 /** Slots per element: load factor 0.5 when no two keys are equal. */
@@ -51,7 +49,7 @@ export async function choose<K extends KeyType>(
   try {
     for (const bytes of [sources.format.keyWords * 4, SLOTS_PER_ELEMENT * 4])
       checkBinding(host.gpu, length * bytes, FIX);
-    const selected = await state.runCall(undefined, () =>
+    const selected = await state.submissions.run(undefined, () =>
       length === 0 ? Promise.resolve(0) : chooseIn(state, scratch, { keys, which, call, chosen }),
     );
     return { chosen, selected };

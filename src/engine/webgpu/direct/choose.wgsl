@@ -40,12 +40,8 @@ fn placeOf(element: u32, key: Key) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let tile = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let tile = workgroupOf(grid);
   for (var item = 0u; item < ITEMS; item++) {
     let at = (tile * ITEMS + item) * WORKGROUP + local;
     if (at >= params.count) { continue; }

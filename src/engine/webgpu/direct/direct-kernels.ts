@@ -2,7 +2,6 @@
  * The direct kernels: which fragments make up each, and what they are told. They probe a table for the elements of a
  * batch; the scans of whole tables (../scan) share their parameters.
  */
-
 import { getOrMake } from "../../gpu/get-or-make.js";
 import {
   type Fragment,

@@ -2,7 +2,6 @@
  * What a run over a chunk does when its first round leaves elements unfinished: rounds over worklists, and over pieces
  * of the chunk when these overflow. Loaded by the first that does, and by runs that must not fail half-way.
  */
-
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import type { GpuBuffer } from "../../gpu/runtime.js";
 import type { GroupSize } from "../../plan.js";

@@ -1,6 +1,5 @@
 /** insertAndFind on a whole batch, loaded by the first call. */
-import type { KeyType, ValueType } from "../../element-types.js";
-import { lengthOf } from "../../element-types.js";
+import { type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, InsertTally, Output } from "../../engine.js";
 import { type Batch, eachChunk } from "../../gpu/batch/batches.js";
 import { resultColumns } from "../../gpu/batch/results.js";

@@ -1,5 +1,4 @@
 /** insertAndFind on a chunk: slots are claimed, and then what is stored is looked up. */
-
 import type { InsertTally } from "../../engine.js";
 import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
 import type { Column } from "../../gpu/batch/columns.js";

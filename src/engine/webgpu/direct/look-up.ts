@@ -1,5 +1,4 @@
 /** Looking a chunk's keys up: find and contains, and the questions that inserts ask. */
-
 import type { BoundChunk, ResultColumns } from "../../gpu/batch/bound-chunk.js";
 import type { Column } from "../../gpu/batch/columns.js";
 import { align4, type Readback, type Recorder } from "../../gpu/runtime.js";

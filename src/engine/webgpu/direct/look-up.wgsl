@@ -42,13 +42,9 @@ fn lookUp(element: u32, key: Key, start: Probe) -> bool {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  if (isElsewhere(workgroup, workgroups)) { return; }
-  let thread = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  if (isElsewhere(grid)) { return; }
+  let thread = invocation(grid, local);
   var hits = 0u;
   var elements: array<u32, ITEMS>;
   var itemKeys: array<Key, ITEMS>;

@@ -5,12 +5,8 @@
 var<workgroup> selected: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = ((workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local) * ITEMS;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = (workgroupOf(grid) * WORKGROUP + local) * ITEMS;
   var bytes = 0u;
   var mine = 0u;
   for (var i = 0u; i < ITEMS && at + i < params.count; i++) {

@@ -9,8 +9,8 @@ fn ones(bytes: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) local: u32) {
-  let word = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let word = workgroupOf(grid) * WORKGROUP + local;
   if (word * 4u >= params.count) { return; }
   var selected = 0x01010101u;
   if (MASKED) { selected = ones(mask[params.maskShift + word]); }

@@ -1,7 +1,7 @@
 // In place of windows.wgsl and group.wgsl for most dispatches: the whole table is bound, probes look at one slot a
 // step, and end at the key or an EMPTY slot.
 
-fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool { return false; }
+fn isElsewhere(grid: Grid) -> bool { return false; }
 fn isBound(slot: u32) -> bool { return true; }
 fn boundSlot(slot: u32) -> u32 { return slot; }
 fn isBehind(probe: Probe, state: u32) -> bool { return false; }

@@ -3,7 +3,6 @@
  * combined, tombstones that are taken, slots that are claimed by row, and tables that fill up. Loaded by the first
  * insert that is not plain: see insert.ts.
  */
-
 import type { ApplyOp, InsertTally } from "../../engine.js";
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import type { Column } from "../../gpu/batch/columns.js";

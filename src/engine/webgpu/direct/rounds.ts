@@ -3,7 +3,6 @@
  * all unless probes are long; further-rounds.ts has the others. The kernels do the probing; these files decide which
  * elements they see, and count each of them once. The operations are in insert.ts, look-up.ts, erase.ts and apply.ts.
  */
-
 import type { BoundChunk } from "../../gpu/batch/bound-chunk.js";
 import type { Column } from "../../gpu/batch/columns.js";
 import type { Constants } from "../../gpu/kernel-source.js";

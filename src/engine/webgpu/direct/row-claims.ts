@@ -2,7 +2,6 @@
  * What tables need whose slots are claimed by row: the state words of their entries, and the kernel that settles
  * claims. Loaded with the first such table.
  */
-
 import { type Fragment, kernelSource, read, readWrite } from "../../gpu/kernel-source.js";
 import type { TableSpec } from "../../layout.js";
 import { type SlotFormat, slotFormat } from "../../slot-format.js";

@@ -4,9 +4,9 @@
 
 /// True for a tile of a chunk in the order of its partitions (partitionShift) that has no probe from a slot of this
 /// window. Of a MASKED chunk the first window also writes what elements get that are left out.
-fn isElsewhere(workgroup: vec3u, workgroups: vec3u) -> bool {
+fn isElsewhere(grid: Grid) -> bool {
   if (!WINDOWED || FROM_WORKLIST || MASKED || params.partitionShift == 0u) { return false; }
-  let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS;
+  let first = workgroupOf(grid) * WORKGROUP * ITEMS;
   if (first >= params.count) { return true; }
   let last = min(first + WORKGROUP * ITEMS, params.count) - 1u;
   let firstPartition = partitionOf(keyOf(params.first + first));

@@ -3,7 +3,6 @@
  * that WebGPU asks for. Columns are copied from them and results to them by the GPU (columns.ts, results.ts). Loaded by
  * the first `device.pinned`.
  */
-
 import { EngineError, LimitError, WarpmapError } from "../../../errors.js";
 import type { Engine } from "../../engine.js";
 import type { GpuRuntime } from "../../gpu/runtime.js";

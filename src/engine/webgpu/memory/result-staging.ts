@@ -3,7 +3,6 @@
  * submissions that bring back little, as counters, take turns with it when there is no memory, so that what is half
  * done can be finished.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { GpuMemory } from "../../gpu/memory/gpu-memory.js";
 import { BufferUsage } from "../device/gpu-flags.js";

@@ -3,11 +3,9 @@
  * more than 4 MiB Dawn allocates memory that the GPU can read, which takes several times as long as the copy into it;
  * memory that has staged before costs the copy alone.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { BufferPool, Wanted } from "../../gpu/memory/buffer-pool.js";
-import type { GpuBuffer } from "../../gpu/runtime.js";
-import { align4, type GpuRuntime } from "../../gpu/runtime.js";
+import { align4, type GpuBuffer, type GpuRuntime } from "../../gpu/runtime.js";
 import { BufferUsage, MAP_MODE_WRITE } from "../device/gpu-flags.js";
 import { native } from "../device/recorder.js";
 import { checkAttached, type Staging } from "../device/webgpu-runtime.js";

@@ -22,12 +22,8 @@ fn putBack(page: u32, item: Item) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let index = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let index = workgroupOf(grid);
   if (index >= params.pages) { return; }
   let page = params.firstPage + index;
   let slotsHere = min(PAGE, params.slots - page * PAGE);

@@ -21,16 +21,12 @@ fn leaveOpen(element: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let partitionIndex = workgroup.y;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let partitionIndex = grid.workgroup.y;
   let missing = firstWord(missingFound());
   let start = partitionStarts[partitionIndex];
   let end = min(partitionEnds[partitionIndex], partitionEnds[PARTITION_BINS + 2u + partitionIndex]);
-  for (var first = start + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
+  for (var first = start + grid.workgroup.x * TILE; first < end; first += grid.workgroups.x * TILE) {
     for (var word = local; FLAGGED && word < FLAG_WORDS; word += WORKGROUP) { atomicStore(&tileFlags[word], 0u); }
     let flagWord = first / 4u;
     let at = positionsOf(tileNumber(partitionIndex, start, first), local);

@@ -12,13 +12,9 @@ var<workgroup> bins: array<atomic<u32>, BINS>;
 fn counted(at: u32) -> u32 { return at + at / BLOCK * BLOCK * (SAMPLE - 1u); }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let stride = workgroups.x * WORKGROUP;
-  for (var base = workgroup.x * WORKGROUP + local; counted(base) < params.count; base += stride * ITEMS) {
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let stride = grid.workgroups.x * WORKGROUP;
+  for (var base = grid.workgroup.x * WORKGROUP + local; counted(base) < params.count; base += stride * ITEMS) {
     var key: array<Key, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { key[i] = keyOf(min(counted(base + i * stride), params.count - 1u)); }
     for (var i = 0u; i < ITEMS; i++) {

@@ -182,7 +182,7 @@ export async function splitByPartition(
     ]);
     selected = new Uint32Array(into.buffer)[0];
   }
-  await state.submitAhead("split", (recorder) => {
+  await state.submissions.ahead("split", (recorder) => {
     if (!masked) countPartitions(recorder);
     split(recorder);
   });

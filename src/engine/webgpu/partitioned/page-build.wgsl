@@ -173,13 +173,8 @@ fn writePage(local: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-  lanes: Lanes,
-) {
-  mine = pageOf(workgroup, workgroups);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32, lanes: Lanes) {
+  mine = pageOf(grid);
   if (REBUILDS) { old = min(entries[mine.number], mine.items); }
   forgetMerged(local);
   var aborted = 0u;

@@ -87,12 +87,8 @@ fn idleOf(word: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  mine = pageOf(workgroup, workgroups);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  mine = pageOf(grid);
   var item: array<Item, ITEMS>;
   for (var i = 0u; i < ITEMS; i++) { item[i] = items[mine.first + min(i * WORKGROUP + local, max(mine.items, 1u) - 1u)]; }
   for (var slot = local; slot < PAGE; slot += WORKGROUP) {

@@ -78,12 +78,8 @@ fn find(key: Key) -> Found {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  mine = pageOf(workgroup, workgroups);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  mine = pageOf(grid);
   var entry: array<Slot, HELD>;
   for (var i = 0u; i < HELD; i++) { entry[i] = slots[mine.at + min(i * WORKGROUP + local, max(mine.slots, 1u) - 1u)]; }
   var empty = 0u;

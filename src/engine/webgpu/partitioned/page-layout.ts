@@ -10,8 +10,7 @@ import type { TableWindow } from "../table/windows.js";
 import { atLoad } from "./by-load.js";
 import { checkBinding, checkPartitions, type Partitions } from "./multisplit.js";
 import type { PageOperation } from "./pages.js";
-import type { PerInvocation } from "./partition-params.js";
-import { itemWords } from "./partition-params.js";
+import { itemWords, type PerInvocation } from "./partition-params.js";
 import { Partitioner } from "./partitioner.js";
 
 /**

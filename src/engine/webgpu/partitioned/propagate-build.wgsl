@@ -91,12 +91,8 @@ fn makeRoom(border: Border, count: u32, local: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let first = (workgroup.y * workgroups.x + workgroup.x) * BORDERS;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let first = workgroupOf(grid) * BORDERS;
   for (var n = local; n < BORDERS; n += WORKGROUP) { counts[n] = countAt(borderOf(first + n), first + n); }
   var placed = 0u;
   for (var n = 0u; n < BORDERS; n++) {

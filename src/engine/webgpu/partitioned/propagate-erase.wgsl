@@ -8,12 +8,8 @@
 const BATCH: u32 = 16u;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let index = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let index = workgroupOf(grid) * WORKGROUP + local;
   let border = borderOf(index);
   // items whose probes go on: the first ones of the list
   var left = countAt(border, index);

@@ -24,13 +24,8 @@ fn runAt(partitionIndex: u32, at: u32) -> u32 { return at; }
 fn fits(partitionIndex: u32, at: u32) -> bool { return true; }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-  lanes: Lanes,
-) {
-  let number = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32, lanes: Lanes) {
+  let number = workgroupOf(grid);
   let first = number * TILE;
   if (first >= params.count) { return; }
   var item: array<Item, ITEMS>;

@@ -30,19 +30,14 @@ fn putItem(page: u32, place: u32, item: Item) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-  lanes: Lanes,
-) {
-  let partitionIndex = workgroup.y;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32, lanes: Lanes) {
+  let partitionIndex = grid.workgroup.y;
   firstPage = partitionIndex * params.pagesPerPartition;
   let end = min(partitionEnds[partitionIndex], partitionEnds[PARTITION_BINS + 2u + partitionIndex]);
   let distinct = DISTINCT && partitionEnds[PARTITION_BINS] != 0u;
   // partitions that items were lost of have gaps, where anything may be
   if (partitionEnds[PARTITION_BINS + 1u] != 0u) { atomicStore(&control.aborted, 1u); }
-  for (var first = partitionStarts[partitionIndex] + workgroup.x * TILE; first < end; first += workgroups.x * TILE) {
+  for (var first = partitionStarts[partitionIndex] + grid.workgroup.x * TILE; first < end; first += grid.workgroups.x * TILE) {
     var item: array<Item, ITEMS>;
     var at: array<u32, ITEMS>;
     for (var i = 0u; i < ITEMS; i++) { item[i] = partitions[min(first + i * WORKGROUP + local, end - 1u)]; }

@@ -13,12 +13,8 @@ const FLAG_WORDS: u32 = TILE / 4u;
 var<workgroup> tileFlags: array<atomic<u32>, FLAG_WORDS>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let number = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let number = workgroupOf(grid);
   let first = number * TILE;
   if (first >= params.count) { return; }
   let at = positionsOf(number, local);

@@ -1,5 +1,4 @@
 /** retrieveAll: goes over all slots of a table. */
-
 import type { DeviceArray } from "../../device-array.js";
 import type { KeyType, ValueType } from "../../element-types.js";
 import type { CallOptions, Destination, Output } from "../../engine.js";
@@ -32,7 +31,7 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
   const [keys, values] = results.columns;
   const { log } = call;
   log?.beginChunk({ reason: "every slot is read once, in order" });
-  await results.keepUnlessThrown(() => state.runCall(log, () => retrieve(state, keys, values, call)));
+  await results.keepUnlessThrown(() => state.submissions.run(log, () => retrieve(state, keys, values, call)));
   return { keys: keys.output, values: (values?.output ?? null) as Output<V> | null };
 }
 

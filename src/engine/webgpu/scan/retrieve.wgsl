@@ -18,12 +18,8 @@ fn isLive(index: u32, state: u32) -> bool {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let first = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let first = workgroupOf(grid) * WORKGROUP * ITEMS + local;
   // all loads before the first use, so that they are under way together
   var slots: array<Slot, ITEMS>;
   for (var item = 0u; item < ITEMS; item++) { slots[item] = table[min(first + item * WORKGROUP, params.count - 1u)]; }

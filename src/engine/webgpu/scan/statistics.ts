@@ -1,5 +1,4 @@
 /** stats(): goes over all slots of a table. Loaded by the first call, which few programs make. */
-
 import { PROBE_HISTOGRAM, type TableStats } from "../../engine.js";
 import { Scratch } from "../../gpu/batch/columns.js";
 import { kernelSource, readWrite } from "../../gpu/kernel-source.js";

@@ -42,12 +42,8 @@ fn countSlot(index: u32, word: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(global_invocation_id) id: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let stride = workgroups.x * WORKGROUP;
+fn main(grid: Grid, @builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) local: u32) {
+  let stride = grid.workgroups.x * WORKGROUP;
   for (var index = id.x; index < params.count; index += stride) {
     countSlot(params.windowFirst + index, stateIn(table[index]));
   }

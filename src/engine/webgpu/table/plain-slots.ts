@@ -3,7 +3,7 @@
  * and hash-code.ts have it for all formats and hash functions, and say what the functions are for; a page with plain
  * tables alone does not load them.
  */
-import { isFloatWord } from "../../float-keys.js";
+import { isFloatWord } from "../../element-types.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, slotFormat } from "../../slot-format.js";
 import { constantLines, wgsl } from "../device/module-code.js";

@@ -3,14 +3,12 @@
  * `submit`, which keeps the numbers exact: entries, tombstones, longest probe. What users' kernels change is taken in
  * by kernel-changes.ts.
  */
-
 import { Submissions } from "../../gpu/call.js";
 import { filling } from "../../gpu/fill.js";
 import type { GpuHost } from "../../gpu/host.js";
-import type { GpuBuffer, Range, Readback, Recorder, Recording } from "../../gpu/runtime.js";
+import type { GpuBuffer, Range, Readback, Recorder } from "../../gpu/runtime.js";
 import { EMPTY, type TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
-import type { PlanLog } from "../../plan-log.js";
 import { slotFormat, tableBytes } from "../../slot-format.js";
 import { TableKernels } from "../direct/direct-kernels.js";
 import { CALL_COUNTER_BYTES, type Counters, SEED_WORD, tableCounters } from "./control.js";
@@ -73,7 +71,7 @@ export class TableState {
   homeSorted = true;
   /** Look-ups are not tried by page again until the table is cleared: see page-lookups.ts. */
   avoidsPages = false;
-  readonly #submissions: Submissions;
+  readonly submissions: Submissions;
   /** The clear of the new table's memory: where it was refused the table is of no use. */
   #cleared: Promise<void> = Promise.resolve();
 
@@ -86,7 +84,7 @@ export class TableState {
     readonly windows: readonly TableWindow[],
     entries = 0,
   ) {
-    this.#submissions = new Submissions(host.gpu);
+    this.submissions = new Submissions(host.gpu);
     this.#mainLive = entries;
   }
 
@@ -124,14 +122,6 @@ export class TableState {
     return { control: { buffer: this.buffers.control }, table: range };
   }
 
-  /**
-   * Submits what does not touch the table, for a later `submit` of the same call: the GPU begins meanwhile. When it was
-   * refused, that one throws in place of submitting; without one, the call's end does.
-   */
-  submitAhead(label: string, record: Recording): Promise<void> {
-    return this.#submissions.ahead(label, record);
-  }
-
   /** Submits with zeroed counters; reads them back, and notes what they say about the table. */
   async submit(
     label: string,
@@ -139,11 +129,11 @@ export class TableState {
     record: (recorder: Recorder) => void,
   ): Promise<Counters> {
     await this.#cleared;
-    await this.#submissions.accepted();
+    await this.submissions.accepted();
     const { control } = this.buffers;
     const into = new Uint8Array(tableCounters.bytes);
     this.host.gpu.write(control, 0, zeroCounters);
-    await this.#submissions.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
+    await this.submissions.submit(label, record, [{ buffer: control, offset: 0, into }, ...reads]);
     return this.note(tableCounters.read(into));
   }
 
@@ -154,14 +144,6 @@ export class TableState {
     this.#tombstones += counters.erased - counters.reused;
     this.#maxProbe = counters.maxProbe;
     return counters;
-  }
-
-  /**
-   * Runs a call's work, and has all that it submitted ahead accepted in the end; with a log, the submissions that go
-   * through `submit` and `submitAhead` are timed into it.
-   */
-  runCall<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
-    return this.#submissions.run(log, work);
   }
 
   /**

@@ -2,7 +2,6 @@
  * Windows: ranges of neighbouring slots that a table is bound in. A table that fits one binding has one window, the
  * whole; a larger one is a single buffer all the same, of which each dispatch sees one window.
  */
-
 import { LimitError } from "../../../errors.js";
 import type { GpuBuffer, Range } from "../../gpu/runtime.js";
 import type { TableSpec } from "../../layout.js";

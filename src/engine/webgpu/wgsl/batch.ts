@@ -1,10 +1,5 @@
-/** The texts of the fragments "batch/…". */
-
+/** The texts of the fragments "batch/…": the files of a folder. */
 import type { Texts } from "../device/texts.js";
-import pack from "./batch/pack.wgsl";
-import split from "./batch/split.wgsl";
+import texts from "./batch?texts";
 
-export const batchTexts: Texts = {
-  pack,
-  split,
-};
+export const batchTexts: Texts = texts;

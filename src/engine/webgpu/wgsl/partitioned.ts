@@ -1,5 +1,4 @@
 /** The texts of the fragments "partitioned/…". */
-
 import type { Texts } from "../device/texts.js";
 import casSeen from "../partitioned/cas-seen.wgsl";
 import lanesPlain from "../partitioned/lanes-plain.wgsl";

@@ -1,16 +1,5 @@
-/** The texts of the fragments "sketches/…". */
-
+/** The texts of the fragments "sketches/…": the files of a folder. */
 import type { Texts } from "../device/texts.js";
-import combine from "./sketches/combine.wgsl";
-import filterAdd from "./sketches/filter-add.wgsl";
-import filterContains from "./sketches/filter-contains.wgsl";
-import keys from "./sketches/keys.wgsl";
-import registersAdd from "./sketches/registers-add.wgsl";
+import texts from "./sketches?texts";
 
-export const sketchesTexts: Texts = {
-  combine,
-  "filter-add": filterAdd,
-  "filter-contains": filterContains,
-  keys,
-  "registers-add": registersAdd,
-};
+export const sketchesTexts: Texts = texts;

@@ -1,20 +1,5 @@
-/** The texts of the fragments "strings/…". */
-
+/** The texts of the fragments "strings/…": the files of a folder. */
 import type { Texts } from "../device/texts.js";
-import invocation from "./strings/invocation.wgsl";
-import moveSlots from "./strings/move-slots.wgsl";
-import numbers from "./strings/numbers.wgsl";
-import places from "./strings/places.wgsl";
-import probe from "./strings/probe.wgsl";
-import settle from "./strings/settle.wgsl";
-import strings from "./strings/strings.wgsl";
+import texts from "./strings?texts";
 
-export const stringsTexts: Texts = {
-  invocation,
-  "move-slots": moveSlots,
-  numbers,
-  places,
-  probe,
-  settle,
-  strings,
-};
+export const stringsTexts: Texts = texts;

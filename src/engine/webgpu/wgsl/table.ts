@@ -1,5 +1,4 @@
 /** The texts of the fragments "table/…". */
-
 import type { Texts } from "../device/texts.js";
 import floatKeys from "../table/float-keys.wgsl";
 import hashWide from "../table/hash-wide.wgsl";

@@ -88,6 +88,24 @@ const columnsOf = (rows: number): Record<string, SummedColumn> => ({
     data: Float64Array.from({ length: rows }, (_, row) => random(row) / 7e9 - 0.2),
     validity: null,
   },
+  "least i32 with nulls": {
+    kind: "extremes",
+    data: Int32Array.from({ length: rows }, (_, row) => random(row) >> 20),
+    sign: -1,
+    validity: bitmap(rows, (row) => row % 5 > 1),
+  },
+  "greatest f64, NaN and zeros": {
+    kind: "extremes",
+    data: Float64Array.from({ length: rows }, (_, row) => [Number.NaN, -0, 0, 1e-9, -5][random(row) % 5]),
+    sign: 1,
+    validity: null,
+  },
+  "least f32, NaN and zeros": {
+    kind: "extremes",
+    data: Float32Array.from({ length: rows }, (_, row) => [Number.NaN, -0, 0, 1][random(row) % 4]),
+    sign: -1,
+    validity: null,
+  },
   "f32 with nulls": {
     kind: "floats",
     data: Float32Array.from({ length: rows }, (_, row) => random(row) / 1e3),
@@ -112,7 +130,16 @@ const hostile = (rows: number): Record<string, SummedColumn> => ({
   },
 });
 
-/** The sums of a column by group, as numbers. */
+/** The row + 1 of the better of a row and another one + 1, which comes before it; 0 for none. NaN is above all. */
+function betterRow(column: Extract<SummedColumn, { kind: "extremes" }>, row: number, best: number): number {
+  if (best === 0) return row + 1;
+  const [value, other] = [column.data[row], column.data[best - 1]];
+  const isAbove = Number.isNaN(value) ? !Number.isNaN(other) : value > other;
+  const isBelow = Number.isNaN(other) ? !Number.isNaN(value) : value < other;
+  return (column.sign > 0 ? isAbove : isBelow) ? row + 1 : best;
+}
+
+/** The sums of a column by group, or of extremes their row + 1, as numbers. */
 function modelOf(column: SummedColumn, groupOf: Uint32Array, groups: number): number[] {
   const sums = new Array<bigint>(groups).fill(0n);
   const floats = Array.from({ length: groups }, (): number[] => []);
@@ -120,6 +147,7 @@ function modelOf(column: SummedColumn, groupOf: Uint32Array, groups: number): nu
     if (!valid(column.validity, row)) continue;
     if (column.kind === "rows") sums[group]++;
     else if (column.kind === "floats") floats[group].push(column.data[row]);
+    else if (column.kind === "extremes") sums[group] = BigInt(betterRow(column, row, Number(sums[group])));
     else {
       let value = 0n;
       for (let k = 0; k < column.width; k++)
@@ -157,10 +185,16 @@ async function check(
     if (numbers) expect(made.groupOf?.findIndex((group, row) => group !== groupOf[row])).toBe(-1);
     else expect(made.groupOf).toBeNull();
     for (const [c, name] of names.entries()) {
-      const sums = Sums.of(made.columns[c], firsts.length);
-      const wrong = models[c].findIndex((sum, group) => !Object.is(sum + 0, sums.toNumber(group) + 0));
-      const found = wrong < 0 ? undefined : sums.toNumber(wrong);
-      expect([name, wrong, models[c][wrong], found]).toEqual([name, -1, undefined, undefined]);
+      const { rows: found } = made.columns[c];
+      const sums = found ? null : Sums.of(made.columns[c], firsts.length);
+      const numberOf = (group: number) => (sums ? sums.toNumber(group) : Number(found?.[group]));
+      const wrong = models[c].findIndex((sum, group) => !Object.is(sum + 0, numberOf(group) + 0));
+      expect([name, wrong, models[c][wrong], wrong < 0 ? undefined : numberOf(wrong)]).toEqual([
+        name,
+        -1,
+        undefined,
+        undefined,
+      ]);
     }
   }
 }

@@ -8,10 +8,12 @@ import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-en
 import { joinRows } from "../../../../src/engine/cpu/join/join-rows.js";
 import { ROW_JOBS, rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
+import { JOIN_KINDS, segmentsOf } from "../../../../src/engine/join-kinds.js";
 import type { RowOperations } from "../../../../src/engine/row-operations.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
 import { gather } from "../../../../src/host/gather.js";
 import { type GatherTask, gatherBuffers } from "../../../../src/host/gather-buffers.js";
+import { rowMarker } from "../../../../src/host/mark-rows.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { runProgram } from "../../../helpers/run-program.js";
 
@@ -263,4 +265,20 @@ describe("stopping", () => {
       console.log((await join(table, table, { on: ["key"], device })).numRows);`);
     expect([status, stdout.trim()]).toEqual([0, String(2 ** 18)]);
   });
+});
+
+it("rows that no pair has are those that one thread finds", async () => {
+  const count = { left: 100_000, right: 3000 };
+  const shared = (length: number, row: (i: number) => number) => {
+    const numbers = new Uint32Array(new SharedArrayBuffer(4 * length));
+    for (let i = 0; i < length; i++) numbers[i] = row(i);
+    return numbers;
+  };
+  const left = shared(300_000, (i) => random(i, random(i, count.left, 3) + 1, 1));
+  const right = shared(300_000, (i) => random(i, count.right - 50, 2));
+  for (const how of JOIN_KINDS) {
+    const alone = await segmentsOf(how, { left, right }, count, rowMarker(null, pause));
+    const shares = await segmentsOf(how, { left, right }, count, rowMarker(together.host, pause));
+    expect(shares).toEqual(alone);
+  }
 });

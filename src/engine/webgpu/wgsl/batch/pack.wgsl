@@ -4,8 +4,8 @@
 // per element: 4 or 8 read and written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) local: u32) {
-  let element = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let element = workgroupOf(grid) * WORKGROUP + local;
   if (element >= params.count) { return; }
   let source = params.shift + element * params.words;
   let place = element * params.stride + params.offset;

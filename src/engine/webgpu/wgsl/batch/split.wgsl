@@ -4,8 +4,8 @@
 // An element an invocation. Owns its element of `column`. Bytes per element: 4 or 8 read and written, and a flag read.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u, @builtin(local_invocation_index) local: u32) {
-  let element = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let element = workgroupOf(grid) * WORKGROUP + local;
   if (element >= params.count) { return; }
   let source = element * params.stride + params.offset;
   let place = params.shift + element * params.words;

@@ -2,12 +2,8 @@
 // 256 invocations a workgroup, one row each. Bytes per row: 4 read in order and 8 at random, 4 written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = invocation(grid, local);
   var length = 0u;
   if (at < params.count) {
     let row = rows[params.first + at];

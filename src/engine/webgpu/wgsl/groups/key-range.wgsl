@@ -23,14 +23,10 @@ fn isSparse() -> bool {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
   if (local == 0u) { isAsked = u32(!isSparse()); }
   if (workgroupUniformLoad(&isAsked) == 0u) { return; }
-  let number = workgroup.y * workgroups.x + workgroup.x;
+  let number = workgroupOf(grid);
   let start = number * WORKGROUP * params.items + local;
   let reference = firstRow() * KEY_WORDS;
   var upMost = 0u;

@@ -61,12 +61,8 @@ fn leaderOf(row: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = invocation(grid, local);
   let row = params.first + at;
   let isOpen = at < params.count && (params.round == 0u || leaders[row] == EMPTY);
   var leader = EMPTY;

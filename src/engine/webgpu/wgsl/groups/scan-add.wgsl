@@ -4,12 +4,8 @@
 const ITEMS: u32 = 8u;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let tile = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let tile = workgroupOf(grid);
   let first = tile * WORKGROUP * ITEMS + local;
   for (var i = 0u; i < ITEMS; i++) {
     let at = first + i * WORKGROUP;

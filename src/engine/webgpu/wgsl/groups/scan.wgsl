@@ -7,12 +7,8 @@ const ITEMS: u32 = 8u;
 var<workgroup> partial: array<u32, WORKGROUP>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let tile = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let tile = workgroupOf(grid);
   let first = (tile * WORKGROUP + local) * ITEMS;
   var mine: array<u32, ITEMS>;
   var sum = 0u;

@@ -6,12 +6,8 @@ const ITEMS: u32 = 4u;
 var<workgroup> placed: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let start = workgroupOf(grid) * WORKGROUP * ITEMS + local;
   var mine = 0u;
   for (var i = 0u; i < ITEMS; i++) {
     let at = start + i * WORKGROUP;

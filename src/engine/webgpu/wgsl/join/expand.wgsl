@@ -6,12 +6,8 @@
 // `members`. Bytes per pair: about 4 × log2(rows) read, mostly cached; 16 read, 8 written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = invocation(grid, local);
   if (at >= params.count) { return; }
   let pair = params.first + at;
   let row = rowOf(pair);

@@ -4,12 +4,8 @@
 // Bytes per row at load 0.5: a record read, about 1.5 slots and a record compared, 4 read, 8 written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = invocation(grid, local);
   var size = 0u;
   if (at < params.count) {
     let row = params.first + at;

@@ -9,12 +9,8 @@ var<workgroup> selected: atomic<u32>;
 var<workgroup> base: u32;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ITEMS + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let start = workgroupOf(grid) * WORKGROUP * ITEMS + local;
   let isWhole = COUNTED && atomicLoad(&control.rowsMatched) == params.whole;
   let end = select(params.count, 0u, isWhole);
   var mine: array<u32, ITEMS>;

@@ -12,12 +12,8 @@ var<workgroup> baseRoom: u32;
 var<workgroup> baseRecords: u32;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = invocation(grid, local);
   var number = NO_LIST;
   if (at < params.count && ranks[params.first + at] == 0u) { number = numbers[params.numbersShift + at]; }
   var length = 0u;

@@ -3,12 +3,8 @@
 // writes. One entry an invocation; owns the place of its new position.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let entry = params.first + invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let entry = params.first + invocation(grid, local);
   if (entry >= params.total || struck[entry + 2u] != struck[entry + 1u]) { return; }
   let element = queries[entry];
   let start = offsets[element];

@@ -5,12 +5,8 @@ var<workgroup> entriesHere: atomic<u32>;
 var<workgroup> filledHere: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let row = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let row = invocation(grid, local);
   if (row < params.count) {
     let number = numbers[params.numbersShift + row];
     if (number != NO_LIST && atomicLoad(&heads[number * HEAD]) != 0u) {

@@ -37,12 +37,8 @@ fn keptElementOf(entry: u32, count: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let tile = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * ENTRIES;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let tile = workgroupOf(grid) * WORKGROUP * ENTRIES;
   let tileEnd = min(tile + WORKGROUP * ENTRIES, params.count);
   if (local < 2u && tile < params.count) {
     ends[local] = elementOf(params.first + select(tile, tileEnd - 1u, local == 1u), 0u, params.total - 1u);

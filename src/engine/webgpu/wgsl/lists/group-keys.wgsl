@@ -58,14 +58,10 @@ fn count(at: u32, key: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let page = workgroup.y;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let page = grid.workgroup.y;
   let pageEnd = endOf(page);
-  for (var first = beginOf(page) + workgroup.x * params.tile; first < pageEnd; first += workgroups.x * params.tile) {
+  for (var first = beginOf(page) + grid.workgroup.x * params.tile; first < pageEnd; first += grid.workgroups.x * params.tile) {
     for (var slot = local; slot < SLOTS; slot += WORKGROUP) { atomicStore(&slotKeys[slot], NO_KEY); }
     for (var slot = local; slot <= SLOTS; slot += WORKGROUP) { atomicStore(&slotItems[slot], 0u); }
     if (local == 0u) { atomicStore(&groupsHere, 0u); }

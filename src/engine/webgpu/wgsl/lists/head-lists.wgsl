@@ -2,12 +2,8 @@
 // head.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let list = params.first + invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let list = params.first + invocation(grid, local);
   if (list >= params.total) { return; }
   let length = offsets[list + 1u] - offsets[list];
   heads[list * HEAD] = length;

@@ -3,12 +3,8 @@
 // + VALUE_WORDS written, all in order.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let row = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let row = invocation(grid, local);
   if (row >= params.count || !isSelected(row)) { return; }
   let number = numbers[params.numbersShift + row];
   heads[number * HEAD] = 1u;

@@ -3,12 +3,8 @@
 // 256 invocations a workgroup, one element each. Owns its words. Bytes an element: 4 read, 8 read at random, 8 written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let row = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let row = invocation(grid, local);
   var length = 0u;
   if (row < params.count) {
     let number = numbers[params.numbersShift + row];

@@ -3,12 +3,8 @@
 // one word. Owns their results. Bytes an element: 4 read, 4 to 8 read at random, and its result written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let first = invocation(workgroup, workgroups, local) * 4u;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let first = invocation(grid, local) * 4u;
   if (first >= params.count) { return; }
   var bytes = 0u;
   for (var i = 0u; i < 4u; i++) {

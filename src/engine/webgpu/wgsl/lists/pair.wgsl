@@ -2,12 +2,8 @@
 // read, 2 written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let row = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let row = invocation(grid, local);
   if (row >= params.count) { return; }
   pairs[(params.first + row) * 2u] = values[params.valuesShift + row];
   pairs[(params.first + row) * 2u + 1u] = numbers[params.numbersShift + row];

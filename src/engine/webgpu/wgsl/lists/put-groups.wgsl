@@ -3,14 +3,10 @@
 // near; 4 written, near those of the tile's other items.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let page = workgroup.y;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let page = grid.workgroup.y;
   let pageEnd = endOf(page);
-  for (var first = beginOf(page) + workgroup.x * params.tile; first < pageEnd; first += workgroups.x * params.tile) {
+  for (var first = beginOf(page) + grid.workgroup.x * params.tile; first < pageEnd; first += grid.workgroups.x * params.tile) {
     let base = tileGroups[tileNumber(page, first)];
     let end = min(first + params.tile, pageEnd);
     for (var start = first + local; start < end; start += WORKGROUP * EACH) {

@@ -2,12 +2,8 @@
 // writes.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let row = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let row = invocation(grid, local);
   if (row >= params.count || ranks[params.first + row] != 0u) { return; }
   let number = numbers[params.numbersShift + row];
   if (number != NO_LIST) { added[number] = 0u; }

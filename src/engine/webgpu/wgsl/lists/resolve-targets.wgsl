@@ -6,12 +6,8 @@
 // pieces).
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let group = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let group = invocation(grid, local);
   if (group >= params.count) { return; }
   let number = numbers[params.numbersShift + group];
   if (number == NO_LIST) {

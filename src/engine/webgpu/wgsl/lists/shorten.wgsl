@@ -4,12 +4,8 @@
 var<workgroup> emptied: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let row = params.first + invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let row = params.first + invocation(grid, local);
   if (row < params.total) {
     let number = numbers[params.numbersShift + row];
     let before = offsets[row + 1u] - offsets[row];

@@ -8,12 +8,8 @@
 var<workgroup> sums: array<atomic<u32>, 2>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let group = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let group = invocation(grid, local);
   if (group < params.count) {
     let number = numbers[params.numbersShift + group];
     if (number != NO_LIST) {

@@ -38,14 +38,10 @@ fn add(number: u32, rows: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
   for (var slot = local; slot < SLOTS; slot += WORKGROUP) { atomicStore(&slotNumbers[slot], NO_LIST); }
   workgroupBarrier();
-  let first = (invocation(workgroup, workgroups, local) - local) * ROWS + local;
+  let first = (invocation(grid, local) - local) * ROWS + local;
   var slots: array<u32, ROWS>;
   var ranksHere: array<u32, ROWS>;
   for (var i = 0u; i < ROWS; i++) {

@@ -65,13 +65,9 @@ fn groupFor(key: RowKey) -> u32 {
 }
 
 @compute @workgroup_size(INVOCATIONS)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
   replica = local & ((1u << params.replicas) - 1u);
-  let start = (workgroup.y * workgroups.x + workgroup.x) * INVOCATIONS * params.items + local;
+  let start = workgroupOf(grid) * INVOCATIONS * params.items + local;
   if (local == 0u && isFutile()) { atomicStore(&stopped, 1u); }
   workgroupBarrier();
   for (var i = 0u; i < params.items; i += BATCH) {

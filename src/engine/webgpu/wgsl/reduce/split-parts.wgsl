@@ -22,13 +22,8 @@ fn itemAt(at: u32) -> Item {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-  lanes: Lanes,
-) {
-  let number = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32, lanes: Lanes) {
+  let number = workgroupOf(grid);
   if (number >= params.groups * params.tiles) { return; }
   let part = params.first + number / params.tiles;
   firstPart = part << (params.partBits - params.splitBits);

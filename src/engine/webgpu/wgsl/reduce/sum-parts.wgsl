@@ -97,12 +97,8 @@ fn writeSum(group: u32, slot: u32, count: u32) {
 }
 
 @compute @workgroup_size(INVOCATIONS)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let number = workgroup.y * workgroups.x + workgroup.x;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let number = workgroupOf(grid);
   if (number >= params.count) { return; }
   let part = params.first + number;
   let begin = startOf(part, params.partBits);

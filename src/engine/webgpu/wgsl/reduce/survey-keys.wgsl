@@ -49,14 +49,10 @@ fn isSampled(mixed: vec4u) -> vec4<bool> { return (mixed & vec4u((1u << SAMPLE_B
 fn mixedAt(at: u32) -> u32 { return mixedKey(params.first + min(at, params.count - 1u)); }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
   if (local == 0u) { isAsked = u32(params.phase == 0u || atomicLoad(&control.keysLeft) != 0u); }
   if (workgroupUniformLoad(&isAsked) == 0u) { return; }
-  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * params.items + local;
+  let start = workgroupOf(grid) * WORKGROUP * params.items + local;
   for (var i = 0u; i < params.items; i += BATCH) {
     let at = start + i * WORKGROUP;
     if (at >= params.count || atomicLoad(&isUneven) != 0u) { break; }

@@ -25,12 +25,8 @@ fn bitsOfInteger(row: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let start = (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP * params.items + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let start = workgroupOf(grid) * WORKGROUP * params.items + local;
   var upMost = 0u;
   var downMost = 0u;
   var isSpecial = false;

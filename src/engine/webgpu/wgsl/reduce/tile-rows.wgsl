@@ -4,13 +4,8 @@
 // A workgroup takes a tile of WORKGROUP × ITEMS rows. Owns the tile's places; takeRoom says what it shares.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-  lanes: Lanes,
-) {
-  let first = (workgroup.y * workgroups.x + workgroup.x) * TILE;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32, lanes: Lanes) {
+  let first = workgroupOf(grid) * TILE;
   if (first >= params.count) { return; }
   var item: array<Item, ITEMS>;
   var at: array<u32, ITEMS>;

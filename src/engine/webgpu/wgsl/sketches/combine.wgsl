@@ -3,8 +3,8 @@
 // 256 invocations a workgroup, grid-stride. Owns its words. 8 bytes read and 4 written per word.
 
 @compute @workgroup_size(256)
-fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workgroups: vec3u) {
-  let stride = workgroups.x * 256u;
+fn main(grid: Grid, @builtin(global_invocation_id) id: vec3u) {
+  let stride = grid.workgroups.x * 256u;
   for (var i = id.x; i < arrayLength(&into); i += stride) {
     let a = into[i];
     let b = other[i];

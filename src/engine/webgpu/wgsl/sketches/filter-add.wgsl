@@ -14,12 +14,8 @@ var<workgroup> homes: array<u32, TILE>;
 var<workgroup> patterns: array<u32, TILE>;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let tile = workgroupNumber(workgroup, workgroups) * TILE;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let tile = workgroupOf(grid) * TILE;
   var own: array<KeyWords, ITEMS>;
   for (var item = 0u; item < ITEMS; item++) { own[item] = keyAt(tile + item * WORKGROUP + local); }
   for (var item = 0u; item < ITEMS; item++) {

@@ -7,12 +7,8 @@
 const ITEMS: u32 = 4u;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let quad = workgroupNumber(workgroup, workgroups) * WORKGROUP + local;
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let quad = workgroupOf(grid) * WORKGROUP + local;
   let element = quad * ITEMS;
   if (element >= params.count) { return; }
   var own: array<KeyWords, ITEMS>;

@@ -5,9 +5,6 @@ alias KeyWords = array<u32, KEY_WORDS>;
 
 const WORKGROUP: u32 = SKETCH_WORKGROUP;
 
-/// Number of this workgroup in a grid.
-fn workgroupNumber(workgroup: vec3u, workgroups: vec3u) -> u32 { return workgroup.y * workgroups.x + workgroup.x; }
-
 /// Whether the chunk has this element, and the mask lets it through.
 fn isChosen(element: u32) -> bool { return element < params.count && isSelected(element); }
 

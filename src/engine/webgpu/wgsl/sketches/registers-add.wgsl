@@ -44,13 +44,9 @@ fn addKey(key: KeyWords) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let stride = workgroups.x * workgroups.y * WORKGROUP;
-  for (var base = workgroupNumber(workgroup, workgroups) * WORKGROUP + local; base < params.count; base += stride * ITEMS) {
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let stride = grid.workgroups.x * grid.workgroups.y * WORKGROUP;
+  for (var base = workgroupOf(grid) * WORKGROUP + local; base < params.count; base += stride * ITEMS) {
     var own: array<KeyWords, ITEMS>;
     for (var item = 0u; item < ITEMS; item++) { own[item] = keyAt(base + item * stride); }
     for (var item = 0u; item < ITEMS; item++) {

@@ -4,6 +4,4 @@
 const EMPTY: u32 = 0xffffffffu;
 
 /// Number of an invocation over a grid of workgroups.
-fn invocation(workgroup: vec3u, workgroups: vec3u, local: u32) -> u32 {
-  return (workgroup.y * workgroups.x + workgroup.x) * WORKGROUP + local;
-}
+fn invocation(grid: Grid, local: u32) -> u32 { return workgroupOf(grid) * WORKGROUP + local; }

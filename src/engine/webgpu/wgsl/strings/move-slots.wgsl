@@ -27,12 +27,8 @@ fn moveString(state: u32, number: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let at = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let at = invocation(grid, local);
   if (at >= params.count) { return; }
   let state = slots[at * 2u];
   if (state == EMPTY) { return; }

@@ -4,12 +4,8 @@
 // An element an invocation, 256 invocations a workgroup. Bytes per element: 4 read, a sector of 32 read, 4 written.
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let element = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let element = invocation(grid, local);
   if (element >= params.count) { return; }
   let place = places[element];
   var number = 0u;

@@ -81,12 +81,8 @@ fn probeElement(element: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let element = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let element = invocation(grid, local);
   if (element < params.count) { probeElement(element); }
   workgroupBarrier();
   if (local == 0u) {

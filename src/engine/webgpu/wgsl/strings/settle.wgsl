@@ -10,12 +10,8 @@ var<workgroup> claims: atomic<u32>;
 var<workgroup> base: u32;
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let element = invocation(workgroup, workgroups, local);
+fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
+  let element = invocation(grid, local);
   var place = 0u;
   if (element < params.count) { place = places[element]; }
   var start = 0u;
