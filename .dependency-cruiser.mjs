@@ -39,7 +39,7 @@ const LAYERS = [
     path: filesOf("io/", "(index|write-batches)"),
     may: ["base", "arrow", "io common", "io arrow", "io csv", "io parquet"],
   },
-  { name: "spill", path: "^src/spill/", may: ["base", "seam", "device", "arrow", "io common"] },
+  { name: "spill", path: "^src/spill/", may: ["host", "base", "seam", "device", "arrow", "io common"] },
 
   { name: "relational common", path: filesOf("relational/", "(?!index\\.)[^/]+"), may: [...UNDER_OPERATORS, "spill"] },
   { name: "keys", path: "^src/relational/keys/", may: ["base", "seam", "arrow"] },

@@ -13,6 +13,7 @@ import { firstRows } from "../src/arrow/first-rows.js";
 import { type Device, EngineError, ValidationError } from "../src/index.js";
 import { readTable, writeTable } from "../src/io/index.js";
 import { count, groupBy, join, sum } from "../src/relational/index.js";
+import { LINE_ITEMS, processRows } from "./file-processes.js";
 import { type Duck, type FlightFiles, flightFiles, openDuck } from "./flight-files.js";
 import { collectGarbage } from "./garbage.js";
 import { type BenchOptions, type BenchReport, type BenchRow, circumstances, engineName } from "./report.js";
@@ -37,8 +38,12 @@ interface Task {
 
 const MOST_ROWS = 3_000_000;
 
-/** `options.size`: only so many flights. */
+/** `processes`: whole processes of the command line beside such of DuckDB. */
+export const sweeps = ["processes"] as const;
+
+/** `options.size`: only so many flights; of `processes` so many line items. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
+  if (options.sweep === "processes") return runProcesses(device, options);
   const { size = MOST_ROWS, signal, onProgress, runs = 3 } = options;
   if (!(Number.isInteger(size) && size >= 1 && size <= MOST_ROWS)) {
     throw new ValidationError(
@@ -76,6 +81,35 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     };
   } finally {
     duck?.[Symbol.dispose]();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** @throws ValidationError where DuckDB, which makes the files, is not installed */
+async function runProcesses(device: Device, options: BenchOptions): Promise<BenchReport> {
+  const { size = LINE_ITEMS } = options;
+  const where = circumstances(device);
+  const threads = device.backend === "cpu" ? device.info.threads : availableParallelism();
+  using duck = await openDuck(threads);
+  if (duck === null) {
+    throw new ValidationError("DuckDB is not installed.", "Run npm install @duckdb/node-api.");
+  }
+  const folder = await mkdtemp(joinPath(tmpdir(), "warpmap-bench-"));
+  try {
+    return {
+      bench: "files",
+      state: "cold process",
+      ...where,
+      parameters: { "line items": size, threads, DuckDB: duck.version },
+      rows: await processRows(duck, folder, threads, size, options),
+      notes: [
+        "Medians of whole processes in turn, from start to end. ratio is this row's time over warpmap's: above 1, warpmap is faster. memory ratio is warpmap's peak over this row's: below 1, warpmap takes less.",
+        "cpu ms: the processor's time of all threads of the process, on a busy machine the better figure to compare.",
+        "With --memory warpmap works on one thread. DuckDB writes no Arrow files: beside them it writes Parquet.",
+        "The rows of both files were the same, whatever their order: compared by DuckDB as text.",
+      ],
+    };
+  } finally {
     await rm(folder, { recursive: true });
   }
 }

@@ -16,18 +16,39 @@ import { type ApacheField, fromApacheField } from "./arrow-types.js";
 import { checkBatchMemory, checkColumnMemory } from "./attached.js";
 import type { Chunk, ChunkedColumn } from "./chunk.js";
 import { contiguous } from "./contiguous.js";
+import { LateColumn } from "./late-column.js";
 import { type ApacheData, type DictionaryReader, type FlechetteBatch, readBatch } from "./read-batch.js";
-import { asArrowTable, isArrowSource, type TableInput } from "./table-input.js";
+import { type ArrowTable, asArrowTable, isArrowSource, type TableInput } from "./table-input.js";
 
 /** A named column in normal form. */
 export class SourceColumn {
   #contiguous: Chunk | undefined;
+  readonly column!: ChunkedColumn;
 
+  /** @param column in normal form, or what brings it there when it is first asked for */
   constructor(
     /** Name, type, nullability and metadata, in flechette's form. */
     readonly field: Field,
-    readonly column: ChunkedColumn,
-  ) {}
+    column: ChunkedColumn | (() => ChunkedColumn),
+    /** The column that it is read from, where its values are made late. */
+    readonly late: LateColumn | null = null,
+  ) {
+    if (typeof column !== "function") {
+      this.column = column;
+      return;
+    }
+    let made: ChunkedColumn | undefined;
+    const get = () => {
+      made ??= column();
+      return made;
+    };
+    Object.defineProperty(this, "column", { get });
+  }
+
+  /** Whether values are still to be made. */
+  get isLate(): boolean {
+    return this.late?.isMade === false;
+  }
 
   /** All values in one chunk; made on first use, and without a copy when they are in one already. */
   contiguous(): Chunk {
@@ -45,6 +66,8 @@ export interface SourceTable {
    * @throws ValidationError that names the column where it holds something else than it says
    */
   column(index: number): SourceColumn;
+  /** What it was read from, if it was. */
+  readonly input?: ArrowTable;
   /** Reads all columns. */
   readonly columns: readonly SourceColumn[];
   /**
@@ -71,14 +94,20 @@ export function readTable(input: TableInput, side: string): SourceTable {
   });
   const read = (index: number) => {
     const { field, column } = parts[index];
-    for (const batch of column.data) checkBatchMemory(called(field), batch);
-    return located(called(field), () => {
-      const normal = isApacheField(field) ? fromApacheField(field) : typedField(field);
-      return new SourceColumn(normal, readColumn(column, normal.type, chunkOf));
-    });
+    const normal = located(called(field), () =>
+      isApacheField(field) ? fromApacheField(field) : typedField(field),
+    );
+    const values = () => {
+      for (const batch of column.data) checkBatchMemory(called(field), batch);
+      return located(called(field), () => readColumn(column, normal.type, chunkOf));
+    };
+    return column instanceof LateColumn
+      ? new SourceColumn(normal, values, column)
+      : new SourceColumn(normal, values());
   };
   const columns: SourceColumn[] = [];
   return {
+    input: table,
     rows: table.numRows,
     names: fields.map(({ name }) => name),
     column(index) {
@@ -90,8 +119,8 @@ export function readTable(input: TableInput, side: string): SourceTable {
     },
     checkMemory() {
       // has holes for columns that were not read, which forEach leaves out
-      columns.forEach(({ field, column }) => {
-        checkColumnMemory(called(field), column);
+      columns.forEach((column) => {
+        if (!column.isLate) checkColumnMemory(called(column.field), column.column);
       });
     },
   };
@@ -128,8 +157,9 @@ export function columnIndex(table: SourceTable, name: string, side: string): num
 }
 
 /** Flechette's `Table` takes columns of any lengths, and has as many rows as the first one. */
-function checkLength({ data }: AnyColumn, rows: number, where: string): void {
-  const length = data.reduce((sum, batch) => sum + batch.length, 0);
+function checkLength(column: AnyColumn, rows: number, where: string): void {
+  const isLate = column instanceof LateColumn;
+  const length = isLate ? column.length : column.data.reduce((sum, batch) => sum + batch.length, 0);
   if (length === rows) return;
   throw new ValidationError(
     `${where} has ${length} rows where the table has ${rows}.`,

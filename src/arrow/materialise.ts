@@ -25,6 +25,8 @@ export interface ColumnPart {
   chunk(): Chunk;
   /** Whether they are a dictionary's, and row r has code r (coded-columns.ts). */
   readonly isNumbered?: boolean;
+  /** How rows are gathered, if not as they are: in some batches as a dictionary, in others as values. */
+  readonly plan?: typeof planGather;
   /** Brings gathered values to the type of the output column, where that is another one. */
   readonly cast?: (gathered: Chunk) => Chunk;
 }
@@ -35,6 +37,18 @@ export interface OutputColumn {
   readonly field: Field;
   readonly left?: ColumnPart;
   readonly right?: ColumnPart;
+}
+
+/**
+ * Whether a column whose values are made late comes out as it went in: all rows of its side come through once and in
+ * order.
+ */
+export function comesAsItIs(
+  { source, cast }: ColumnPart,
+  { rows, inOrder }: Segment,
+  side: "left" | "right",
+): boolean {
+  return cast === undefined && inOrder === side && source?.late?.length === rows;
 }
 
 /** A column of one side as it is. */
@@ -75,7 +89,9 @@ export async function materialise(
 ): Promise<Table> {
   const placed = segments.map(placeSegment);
   const plans = outputs.map((output) =>
-    placed.flatMap((segment) => planBatches(output, segment, maxBatchRows)),
+    lateColumn(output, segments) === null
+      ? placed.flatMap((segment) => planBatches(output, segment, maxBatchRows))
+      : [],
   );
   const tasks = plans.flatMap((batches) => batches.flatMap((plan) => plan.tasks));
   const made = await gather(host, tasks, pause).catch((error: unknown) => {
@@ -84,7 +100,12 @@ export async function materialise(
   const maker = new BatchMaker();
   const columns: Column<unknown>[] = [];
   let next = 0;
-  for (const batches of plans) {
+  for (const [i, batches] of plans.entries()) {
+    const late = lateColumn(outputs[i], segments);
+    if (late !== null) {
+      columns.push(late);
+      continue;
+    }
     const done = [];
     for (const { tasks, finish } of batches) {
       done.push(maker.batch(finish(made.slice(next, next + tasks.length))));
@@ -94,6 +115,15 @@ export async function materialise(
     columns.push(new Column(done, done[0].type));
   }
   return tableOf(outputs, columns);
+}
+
+/** The column of the input that an output column is. */
+function lateColumn(output: OutputColumn, segments: readonly Segment[]): Column<unknown> | null {
+  const [segment] = segments;
+  const side = output.left && segment.left ? "left" : "right";
+  const part = output[side];
+  if (segments.length > 1 || !part || !comesAsItIs(part, segment, side)) return null;
+  return part.source?.late ?? null;
 }
 
 /** A column of at least one chunk. */
@@ -156,12 +186,14 @@ function batchPlanner(
   if (!part || !rows) return nullPlanner(output, Math.min(segment.rows, maxBatchRows));
   const chunk = part.chunk();
   const whole = segment.identity[side] && chunk.length === segment.rows;
+  const planRows = (from: number, to: number): GatherPlan => {
+    if (whole) return { tasks: [], finish: () => sliceChunk(chunk, from, to) };
+    const some = rows.subarray(from, to);
+    if (part.isNumbered) return planNumbered(chunk, some, () => segment.numbers(side, from, to));
+    return (part.plan ?? planGather)(chunk, some);
+  };
   return (from, to) => {
-    const plan = whole
-      ? { tasks: [], finish: () => sliceChunk(chunk, from, to) }
-      : part.isNumbered
-        ? planNumbered(chunk, rows.subarray(from, to), () => segment.numbers(side, from, to))
-        : planGather(chunk, rows.subarray(from, to));
+    const plan = planRows(from, to);
     const { cast } = part;
     return cast ? { ...plan, finish: (made) => cast(plan.finish(made)) } : plan;
   };

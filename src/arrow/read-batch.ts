@@ -69,6 +69,11 @@ export function isApacheData(batch: object): batch is ApacheData {
 /** Batches that were found to hold what they say. Arrow's memory never changes, so one look is enough. */
 const CHECKED = new WeakSet<object>();
 
+/** Notes that a batch was made of a chunk, which holds what it says. */
+export function noteChecked(batch: object): void {
+  CHECKED.add(batch);
+}
+
 /**
  * A chunk over the memory of one batch.
  * @throws ValidationError for types that are not supported, and for buffers that do not hold what the batch says

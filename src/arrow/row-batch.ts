@@ -9,6 +9,7 @@ import {
   type DataType,
   Endianness,
   Table,
+  Type,
   tableFromIPC,
   tableToIPC,
   Version,
@@ -19,9 +20,9 @@ import { withChildren } from "./arrow-types.js";
 import { checkColumnMemory } from "./attached.js";
 import { lookUpValidity, validityOf } from "./bitmaps.js";
 import { type Chunk, type ChunkedColumn, codesOf, type DictionaryChunk, isValid } from "./chunk.js";
-import { columnCalled, readTable, type SourceColumn, type SourceTable } from "./columns.js";
+import { columnCalled, readTable, SourceColumn, type SourceTable } from "./columns.js";
 import { compactChunk } from "./compact-chunk.js";
-import { contiguous } from "./contiguous.js";
+import { contiguous, emptyChunk } from "./contiguous.js";
 import { gather } from "./gather.js";
 import { heldBytes } from "./held-bytes.js";
 import { nullsLike } from "./null-chunk.js";
@@ -35,13 +36,32 @@ import { BatchMaker } from "./to-flechette.js";
  * Rows `from` to `to` of a table, whose columns are read when they are asked for, with values in place of dictionaries.
  */
 export function openRows(table: SourceTable, from: number, to: number): SourceTable {
+  return rowsOf(table, from, to, plainRows);
+}
+
+/** The same with dictionaries as they are. Shares the memory of the values. */
+export function sliceRows(table: SourceTable, from: number, to: number): SourceTable {
+  return rowsOf(
+    table,
+    from,
+    to,
+    ({ field, column }) => new SourceColumn(field, sliceColumn(column, from, to)),
+  );
+}
+
+function rowsOf(
+  table: SourceTable,
+  from: number,
+  to: number,
+  rows: (column: SourceColumn, from: number, to: number) => SourceColumn,
+): SourceTable {
   table.checkMemory?.();
   const columns: SourceColumn[] = [];
   return {
     rows: to - from,
     names: table.names,
     column(index) {
-      columns[index] ??= plainRows(table.column(index), from, to);
+      columns[index] ??= rows(table.column(index), from, to);
       return columns[index];
     },
     get columns() {
@@ -50,7 +70,10 @@ export function openRows(table: SourceTable, from: number, to: number): SourceTa
   };
 }
 
-function plainRows({ field, column }: SourceColumn, from: number, to: number): SourceColumn {
+function plainRows(source: SourceColumn, from: number, to: number): SourceColumn {
+  const { field } = source;
+  if (from === to && source.isLate) return sourceColumn(field, emptyChunk(field.type));
+  const { column } = source;
   // dictionaries in lists are expanded for the elements of these rows alone
   const rows = compactChunk(contiguous(sliceColumn(column, from, to)));
   return sourceColumn(field, compactChunk(plainChunk(rows)));
@@ -189,12 +212,8 @@ export class RowBatch implements SourceTable {
 
   /** @throws ValidationError where the columns are not those of the batches before */
   static of(shape: BatchShape, source: SourceTable): RowBatch {
-    checkShape(shape, source);
-    const chunks = shape.needed.map((index, i) => {
-      const { field, column } = source.column(index);
-      checkSameType(field, shape.like[i].field.type, shape.side);
-      return contiguous(column);
-    });
+    checkBatch(shape, source);
+    const chunks = shape.needed.map((index) => source.column(index).contiguous());
     return new RowBatch(shape, chunks, source.rows);
   }
 
@@ -205,6 +224,28 @@ export class RowBatch implements SourceTable {
       shape.like.map((column) => column.contiguous()),
       0,
     );
+  }
+
+  /**
+   * The same of batches that may have dictionaries, which are of no use afterwards: the memory of each column is free
+   * when it was put together. @param pause called between columns
+   */
+  static merged(shape: BatchShape, batches: readonly RowBatch[], pause: () => void): RowBatch {
+    if (batches.length === 1) return batches[0];
+    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+    const chunks = shape.like.map((like, i) => {
+      const parts = batches.map((batch) => batch.#chunks[i]);
+      const same = parts.every(({ layout }) => layout === parts[0].layout);
+      const alike = same ? parts : parts.map(plainChunk);
+      const chunk =
+        alike.length === 0
+          ? like.contiguous()
+          : contiguous({ type: alike[0].type, length: rows, chunks: alike, source: null });
+      for (const batch of batches) (batch.#chunks as Chunk[])[i] = like.contiguous();
+      pause();
+      return chunk;
+    });
+    return new RowBatch(shape, chunks, rows);
   }
 
   /** The rows of several batches. */
@@ -246,6 +287,14 @@ export class RowBatch implements SourceTable {
     if (from === 0 && to === this.rows) return this;
     const chunks = this.chunks.map((chunk) => compactChunk(sliceChunk(chunk, from, to)));
     return new RowBatch(this.shape, chunks, to - from);
+  }
+
+  /** The same rows with values in place of dictionaries. */
+  plain(): RowBatch {
+    const chunks = this.chunks.map(plainChunk);
+    return chunks.every((chunk, i) => chunk === this.#chunks[i])
+      ? this
+      : new RowBatch(this.shape, chunks, this.rows);
   }
 
   /** Some rows, in memory of their own but for what views and dense unions share. */
@@ -333,6 +382,20 @@ function readLike(chunk: Chunk, like: Chunk): Chunk {
   if ("children" in same && "children" in like)
     return { ...same, children: same.children.map((child, k) => readLike(child, like.children[k])) } as Chunk;
   return same;
+}
+
+/**
+ * Looks at a batch that stays as it is, dictionaries and columns that are made late included. @throws ValidationError
+ * where its columns are not those of the batches before
+ */
+export function checkBatch(shape: BatchShape, source: SourceTable): void {
+  checkShape(shape, source);
+  for (const [place, index] of shape.needed.entries()) {
+    const { field } = source.column(index);
+    const { type } = field;
+    const plain = type.typeId === Type.Dictionary ? { ...field, type: type.dictionary } : field;
+    checkSameType(plain, shape.like[place].field.type, shape.side);
+  }
 }
 
 function checkShape({ names, side }: BatchShape, source: SourceTable): void {

@@ -4,13 +4,29 @@
  */
 import { BatchReader } from "./batch-reader.js";
 import { readTable, type SourceTable } from "./columns.js";
-import { type BatchShape, Gathered, openRows, RowBatch, shapeOf } from "./row-batch.js";
+import {
+  type BatchShape,
+  checkBatch,
+  Gathered,
+  openRows,
+  RowBatch,
+  shapeOf,
+  sliceRows,
+} from "./row-batch.js";
 import { type Batches, batchesOf, type TableInput, type Tables } from "./table-input.js";
 
 /** Rows of a large batch that are looked at first: nobody knows yet what its rows take. */
 const FIRST_ROWS = 1024;
+/** A batch of so many rows is worth work of its own: reading, joining and writing it take far more than its objects. */
+const LARGE_ROWS = 1 << 15;
+/** The same of a batch with columns that are made late: reading fewer of them is worth more. */
+const LARGE_LATE_ROWS = 1 << 13;
+/** Small batches are put together up to this size. */
+const GATHERED = 1 << 22; // bytes
 
 export class TableStream {
+  /** Whether the input is one table. */
+  readonly isTable: boolean;
   readonly #batches: BatchReader;
   /** The first batch, until it is read. */
   #first: SourceTable | undefined;
@@ -24,7 +40,9 @@ export class TableStream {
     readonly side: string,
     signal: AbortSignal | undefined,
   ) {
-    this.#batches = new BatchReader(batchesOf(input) ?? ([input] as Batches), signal);
+    const batches = batchesOf(input);
+    this.isTable = batches === null;
+    this.#batches = new BatchReader(batches ?? ([input] as Batches), signal);
   }
 
   /** No rows of the first batch, which says what the columns are: there are none where no batch comes. */
@@ -49,6 +67,50 @@ export class TableStream {
     }
     const rest = gathered.rest();
     if (rest) yield rest;
+  }
+
+  /**
+   * The rows batch by batch, as they come; only small batches are put together. After `need`; once.
+   * @param asTheyAre whether batches keep their dictionaries, and columns that are made late
+   * @param mostRows larger batches are cut into pieces that share their memory, unless they have late columns
+   */
+  async *batches(asTheyAre: boolean, mostRows = Number.POSITIVE_INFINITY): AsyncGenerator<SourceTable> {
+    const shape = this.#shape as BatchShape;
+    const gathered = new Gathered(shape, GATHERED);
+    for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
+      if (table.rows === 0) continue;
+      checkBatch(shape, table);
+      const hasLate = asTheyAre && shape.needed.some((index) => table.column(index).late !== null);
+      if (asTheyAre && table.rows >= (hasLate ? LARGE_LATE_ROWS : LARGE_ROWS)) {
+        const rest = gathered.rest();
+        if (rest) yield rest;
+        yield* hasLate ? [table] : sliced(table, mostRows);
+        continue;
+      }
+      const enough = gathered.add(RowBatch.of(shape, openRows(table, 0, table.rows)));
+      if (enough) yield enough;
+    }
+    const rest = gathered.rest();
+    if (rest) yield rest;
+  }
+
+  /** The rows as the batches have them, dictionaries included, of at most about `bytes` each. After `need`; once. */
+  async *rowBatches(bytes: number): AsyncGenerator<RowBatch> {
+    const shape = this.#shape as BatchShape;
+    for await (const batch of this.batches(true)) {
+      if (batch instanceof RowBatch) yield batch;
+      else yield* cut(RowBatch.of(shape, batch), bytes);
+    }
+  }
+
+  /** All rows, as they are where the input is one table. After `need`; once. */
+  async whole(): Promise<SourceTable> {
+    const shape = this.#shape as BatchShape;
+    const table = this.isTable ? await this.#next() : undefined;
+    if (table !== undefined) return table;
+    const pieces: RowBatch[] = [];
+    for await (const piece of this.pieces(Number.POSITIVE_INFINITY)) pieces.push(piece);
+    return RowBatch.concat(shape, pieces);
   }
 
   /** Stops reading. */
@@ -85,6 +147,17 @@ export class TableStream {
     const batch = await this.#batches.next();
     return batch === undefined ? undefined : readTable(batch, this.side);
   }
+}
+
+/** A table as it is, or cut into pieces, which share its memory. */
+function* sliced(table: SourceTable, mostRows: number): Generator<SourceTable> {
+  const count = Math.max(1, Math.ceil(table.rows / mostRows));
+  if (count === 1) yield table;
+  else
+    for (let i = 0; i < count; i++) {
+      const from = Math.floor((table.rows * i) / count);
+      yield sliceRows(table, from, Math.floor((table.rows * (i + 1)) / count));
+    }
 }
 
 /** Pieces of at most about `bytes`, rows being taken for equally large. */

@@ -8,6 +8,8 @@ import { LimitError } from "../errors.js";
 import { withChildren } from "./arrow-types.js";
 import type { BatchClass, Chunk, ChunkedColumn } from "./chunk.js";
 import { emptyChunk } from "./contiguous.js";
+import { noteChecked } from "./read-batch.js";
+import { tieDictionary } from "./tie-dictionary.js";
 
 type AnyBatch = Batch<unknown>;
 type AnyColumn = Column<unknown>;
@@ -31,8 +33,8 @@ export class BatchMaker {
       children: children.length > 0 ? children : undefined,
       ...buffersOf(chunk),
     });
-    if (dictionary)
-      (batch as AnyBatch & { setDictionary(column: AnyColumn): void }).setDictionary(dictionary);
+    if (dictionary) tieDictionary(batch, dictionary);
+    noteChecked(batch);
     return batch;
   }
 

@@ -41,6 +41,7 @@ export async function join(
     purpose: "to join",
     check: (names) => checkSelect(select ?? [], resultNames(names, on, how)),
     stage: "hash join",
+    isStreamed: true,
     work: (tables, call, writesValues) => {
       const dictionaries = writesValues ? smallSide(tables) : undefined;
       return joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select, dictionaries });
@@ -54,9 +55,10 @@ export async function join(
   await runTableCommand(command, options, host);
 }
 
-/** A side whose rows come many times in the result, if one side is far smaller than the other. */
-function smallSide(tables: readonly unknown[]): "left" | "right" | undefined {
-  const [left, right] = tables.map((table) => (table instanceof Table ? table.numRows : Number.NaN));
+/** A side whose rows come many times in the result: that is far smaller than the other one, or is held. */
+function smallSide(tables: readonly (Table | AsyncIterable<Table>)[]): "left" | "right" | undefined {
+  if (!tables.every((table) => table instanceof Table)) return tables[0] instanceof Table ? "left" : "right";
+  const [left, right] = tables.map(({ numRows }) => numRows);
   if (left >= MANY_TIMES * right) return "right";
   return right >= MANY_TIMES * left ? "left" : undefined;
 }

@@ -7,8 +7,8 @@ import type { Table } from "@uwdata/flechette";
 import { firstRows } from "../arrow/first-rows.js";
 import { stackTables } from "../arrow/stack-tables.js";
 import type { Device } from "../device.js";
-import { readBatches } from "../io/index.js";
-import { jsonLine, visible } from "../io/visible.js";
+import { lateBatches } from "../io/index.js";
+import { jsonLine } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
 import { FIRST_ROWS, printTable } from "./preview.js";
 import {
@@ -17,9 +17,9 @@ import {
   type OperatorCall,
   type Reading,
   shortName,
-  sizeOf,
   type TableCommand,
   type TableCommandOptions,
+  tellWritten,
   worked,
   writeResult,
 } from "./table-command.js";
@@ -73,11 +73,13 @@ async function runOn(
       },
     },
   };
-  const batches = command.work(inputs, call, false).batches();
+  const writesValues = files.out !== undefined && files.out.format !== "arrow";
+  const batches = command.work(inputs, call, writesValues).batches();
   const result = new Result(command, counts.of("made", batches), limit);
   try {
     counts.tell = progress.step(command.stage);
-    const { out, threads } = files;
+    const { out } = files;
+    const { threads } = device.info;
     await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
       if (out === undefined) await result.drain();
       else await writeResult(out, result.tables(), { threads }, host);
@@ -135,7 +137,7 @@ async function openInputs(
       maxRecordBytes: Math.floor(memory.limit / RECORD_SHARE),
     };
     progress.step(input.stage);
-    const reader = readBatches(source, reading);
+    const reader = lateBatches(source, reading);
     readers.push(reader);
     const first = await clock.time(input.stage, shortName(files.inputs[i]), () => reader.next());
     opened.push(startingWith([first.value as Table], reader));
@@ -235,10 +237,8 @@ function tell(
     );
     return;
   }
-  if (out !== undefined) {
-    const told = out.path === STANDARD ? host.stderr : host.stdout;
-    told.write(`wrote ${sizeOf({ numRows: rows, numCols: columns.length })} to ${visible(out.name)}\n`);
-  } else if (head !== undefined) printTable(head, host, rows);
+  if (out !== undefined) tellWritten({ numRows: rows, numCols: columns.length }, out, host);
+  else if (head !== undefined) printTable(head, host, rows);
   host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}${memoryText(memory)}`);
   if (!explain) return;
   for (const [stage, spent] of stages) host.stderr.write(`  of which ${stage}: ${spent.toFixed(3)} s\n`);

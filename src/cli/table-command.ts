@@ -77,6 +77,8 @@ export interface TableCommand {
     call: OperatorCall,
     writesValues: boolean,
   ) => CommandResult;
+  /** Whether it takes one of two inputs in batches while it holds the other one. */
+  readonly isStreamed?: boolean;
   /** What is left of a table of the result. Default: all of it. */
   readonly pick?: (table: Table) => Table;
   /** Words an error of the work in terms of the call. */
@@ -110,6 +112,13 @@ export async function runTableCommand(
     if (memory !== null) {
       const { runWithin } = await import("./run-within.js");
       await runWithin(command, memory, { files, reading, options, limit, device, start });
+      return;
+    }
+    const { heldInput, runStreamed } = await import("./run-streamed.js");
+    const isPlain = limit === undefined && !options.explain;
+    const held = isPlain ? await heldInput(command, files, device) : null;
+    if (held !== null) {
+      await runStreamed(command, held, { files, reading, options, device, start });
       return;
     }
     const tables = await readInputs(command, files, reading);
@@ -264,12 +273,14 @@ async function tellOutcome(
     return;
   }
   if (out === undefined) printTable(table, host);
-  else {
-    const told = out.path === STANDARD ? host.stderr : host.stdout;
-    told.write(`wrote ${sizeOf(table)} to ${visible(out.name)}\n`);
-  }
+  else tellWritten(table, out, host);
   host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}`);
   if (plan) host.stderr.write(planText(stage, plan));
+}
+
+/** Says what was written. */
+export function tellWritten(result: Size, { path, name }: NamedFile, { stdout, stderr }: Host): void {
+  (path === STANDARD ? stderr : stdout).write(`wrote ${sizeOf(result)} to ${visible(name)}\n`);
 }
 
 export async function writeResult(
@@ -300,7 +311,13 @@ function planText(
   return `${stage}: ${how}, because ${reason}\n${times.text(milliseconds / 1000, true)}`;
 }
 
+/** Of a table. */
+interface Size {
+  readonly numRows: number;
+  readonly numCols: number;
+}
+
 /** "2 rows × 3 columns". */
-export function sizeOf({ numRows, numCols }: { readonly numRows: number; readonly numCols: number }): string {
+export function sizeOf({ numRows, numCols }: Size): string {
   return `${counted(numRows, "row")} × ${counted(numCols, "column")}`;
 }

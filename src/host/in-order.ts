@@ -99,8 +99,9 @@ class Run<In, Out> {
   isEmpty = false;
   /** Of the jobs that were taken, in order. */
   readonly #queue: Awaited<Out>[] = [];
-  readonly #aborted: Promise<never>;
-  #abort = (): void => {};
+  /** Ends the wait that there is. */
+  #stop: (reason: unknown) => void = () => {};
+  readonly #abort = (): void => this.#stop(this.signal?.reason);
 
   constructor(
     readonly jobs: Iterator<Job<In, Out>> | AsyncIterator<Job<In, Out>>,
@@ -109,10 +110,6 @@ class Run<In, Out> {
     readonly window: number,
     readonly signal: AbortSignal | undefined,
   ) {
-    this.#aborted = new Promise<never>((_, reject) => {
-      this.#abort = () => reject(signal?.reason);
-    });
-    this.#aborted.catch(() => {});
     signal?.addEventListener("abort", this.#abort);
   }
 
@@ -125,7 +122,7 @@ class Run<In, Out> {
       else if (queue[0]?.settled) yield (queue.shift() as Awaited<Out>).result;
       else if (hasRoom) await this.#take();
       else if (queue.length === 0) return;
-      else await Promise.race([queue[0].result, this.#aborted]);
+      else await this.#orAborted(queue[0].result);
     }
   }
 
@@ -147,7 +144,7 @@ class Run<In, Out> {
 
   async #next(): Promise<Job<In, Out> | undefined> {
     try {
-      const { value, done } = await Promise.race([this.jobs.next(), this.#aborted]);
+      const { value, done } = await this.#orAborted(this.jobs.next());
       this.isEmpty = done === true;
       return done ? undefined : value;
     } catch (error) {
@@ -156,6 +153,17 @@ class Run<In, Out> {
       this.#expect(Promise.reject(error));
       return undefined;
     }
+  }
+
+  /**
+   * What comes, or the signal's reason where that comes before. A race with a promise that lives as long as the run
+   * would hold on to all that ever came.
+   */
+  #orAborted<T>(coming: T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#stop = reject;
+      Promise.resolve(coming).then(resolve, reject);
+    });
   }
 
   #expect(result: Promise<Out>): void {

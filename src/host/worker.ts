@@ -4,8 +4,15 @@
  */
 import { buffersOf } from "./buffers.js";
 import { carried } from "./carried-error.js";
+import { GarbageBound } from "./garbage.js";
 import { type FromWorker, joinJob, NEXT, type ToWorker } from "./protocol.js";
 import { type Provided, provided } from "./provide.js";
+
+/**
+ * Bytes of arrays that come and go before garbage is collected. V8 takes far more where few objects hold them, and
+ * tasks bring their arrays along.
+ */
+const garbage = new GarbageBound(2 ** 25);
 
 const NO_JOB = new Int32Array(1);
 
@@ -26,6 +33,7 @@ async function work({ id, kind, input, seat }: ToWorker): Promise<void> {
   } catch (error) {
     answer({ id, error: carried(error) }, []);
   }
+  garbage.check();
 }
 
 if (port) port.on("message", work);

@@ -22,6 +22,7 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import { RAW } from "../arrow/raw.js";
+import { tieDictionary } from "../arrow/tie-dictionary.js";
 import { Nulls } from "./nulls.js";
 
 export { Nulls, setInt64 } from "./nulls.js";
@@ -77,11 +78,9 @@ export function dictionaryColumn(
   nulls: NullRows,
 ): Column<unknown> {
   const type = dictionaryType(values.type, int32());
-  const DictionaryBatch = batchType(type, RAW) as new (
-    options: object,
-  ) => Batch<unknown> & { setDictionary(values: Column<unknown>): Batch<unknown> };
-  const batch = new DictionaryBatch({ ...partsOf(type, nulls), values: codes });
-  return new Column([batch.setDictionary(values)], type);
+  const column = columnOf(type, nulls, { values: codes });
+  tieDictionary(column.data[0], values);
+  return column;
 }
 
 /** A column of one batch of these buffers, by the names that flechette has for them. */
@@ -130,7 +129,7 @@ function rawBatch(batch: Batch<unknown>, isNested: boolean, dictionaries: Dictio
     rawDictionary = rawColumnOf(dictionary, isNested, dictionaries);
     dictionaries.set(dictionary, rawDictionary);
   }
-  raw.setDictionary(rawDictionary);
+  tieDictionary(raw, rawDictionary);
   return raw;
 }
 
@@ -165,6 +164,5 @@ function extractedAs(type: DataType, isNested: boolean): DataType {
 }
 
 type DictionaryLike = Batch<unknown> & {
-  dictionary: Column<unknown>;
-  setDictionary(values: Column<unknown>): void;
+  readonly dictionary: Column<unknown>;
 };

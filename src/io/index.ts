@@ -83,9 +83,29 @@ export async function readTable(source: string | Bytes, options: ReadOptions = {
  * folder `folder`.
  * @throws as readTable
  */
-export async function* readBatches(
+export function readBatches(
   source: string | Bytes,
   options: BatchReadOptions = {},
+): AsyncGenerator<Table, void, undefined> {
+  return batchesFrom(source, options, false);
+}
+
+/**
+ * The same with columns that are decoded when their values are read, where the format has them apart. They may be
+ * dictionaries, and errors of what they hold come then.
+ * @internal
+ */
+export function lateBatches(
+  source: string | Bytes,
+  options: BatchReadOptions,
+): AsyncGenerator<Table, void, undefined> {
+  return batchesFrom(source, options, true);
+}
+
+async function* batchesFrom(
+  source: string | Bytes,
+  options: BatchReadOptions,
+  late: boolean,
 ): AsyncGenerator<Table, void, undefined> {
   const { folder, maxRecordBytes, ...reading } = options;
   checkReadOptions(reading);
@@ -101,7 +121,7 @@ export async function* readBatches(
     if (format !== "arrow" && !opened.at) {
       opened = await (await import("./spooled.js")).spooled(opened, folder, reading.signal);
     }
-    yield* read(await unzipped(opened), { ...withDelimiter(format, reading), maxRecordBytes });
+    yield* read(await unzipped(opened), { ...withDelimiter(format, reading), maxRecordBytes, late });
   } catch (error) {
     throw reading.signal?.aborted
       ? reading.signal.reason

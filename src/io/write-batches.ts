@@ -1,10 +1,11 @@
 /** Tables that come one after the other as one file, without more than some megabytes of them in memory. */
-import type { Table } from "@uwdata/flechette";
+import { Table } from "@uwdata/flechette";
 import { RowBatch } from "../arrow/row-batch.js";
-import type { Tables } from "../arrow/table-input.js";
+import type { ArrowTable, Tables } from "../arrow/table-input.js";
 import { TableStream } from "../arrow/table-stream.js";
 import { ValidationError } from "../errors.js";
 import { arrowOfBatches } from "./arrow/arrow-write.js";
+import { compacted } from "./compacted.js";
 import { csvRows, withMark } from "./csv/csv-write.js";
 import { type Format, isTextFormat, type WriteOptions } from "./formats.js";
 import { parquetOfBatches } from "./parquet/parquet-write.js";
@@ -23,37 +24,39 @@ export async function* batchBlocks(
 ): AsyncGenerator<Uint8Array> {
   const stream = new TableStream(tables, "", options.signal);
   try {
-    const pieces = tablesOf(stream);
-    if (isTextFormat(format)) yield* withMark(csvOfBatches(pieces, options));
-    else yield* (format === "arrow" ? arrowOfBatches : parquetOfBatches)(pieces, options);
+    if (format === "arrow") yield* arrowOfBatches(tablesOf(stream, piecesOf), options);
+    else if (isTextFormat(format)) yield* withMark(csvRows(tablesOf(stream, batchesOf), options));
+    else yield* parquetOfBatches(tablesOf(stream, batchesOf), options);
   } finally {
     await stream.close();
   }
 }
 
-async function* tablesOf(stream: TableStream): AsyncGenerator<Table> {
+async function* tablesOf(
+  stream: TableStream,
+  of: (stream: TableStream) => AsyncIterable<Table>,
+): AsyncGenerator<Table> {
   const { names } = await stream.first();
   if (names.length === 0)
     throw new ValidationError("No batch was given.", "Give one with columns; it may be without rows.");
   const shape = await stream.need(names.map((_, i) => i));
   let any = false;
-  for await (const piece of stream.pieces(PIECE)) {
+  for await (const table of of(stream)) {
     any = true;
-    yield piece.toTable();
+    yield table;
   }
   if (!any) yield RowBatch.empty(shape).toTable();
 }
 
-async function* csvOfBatches(
-  tables: AsyncIterable<Table>,
-  { header = true, onProgress, ...options }: WriteOptions,
-): AsyncGenerator<Uint8Array> {
-  let rows = 0;
-  let isFirst = true;
-  for await (const table of tables) {
-    const report = (done: number) => onProgress?.(rows + done, rows + done);
-    yield* csvRows(table, { ...options, header: header && isFirst, onProgress: report });
-    isFirst = false;
-    rows += table.numRows;
+/** Rows with values in place of dictionaries, in record batches of one size. */
+async function* piecesOf(stream: TableStream): AsyncGenerator<Table> {
+  for await (const piece of stream.pieces(PIECE)) yield piece.toTable();
+}
+
+/** Rows as they come, for formats that hold values whatever a batch has. */
+async function* batchesOf(stream: TableStream): AsyncGenerator<Table> {
+  for await (const batch of stream.batches(true)) {
+    if (batch instanceof RowBatch) yield batch.toTable();
+    else yield batch.input instanceof Table ? batch.input : compacted(batch.input as ArrowTable);
   }
 }

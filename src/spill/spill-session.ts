@@ -6,10 +6,10 @@
 import type { BatchShape } from "../arrow/row-batch.js";
 import { defaultDevice, sharedDevice } from "../default-device.js";
 import { type Device, openDevice } from "../device.js";
+import { GarbageBound } from "../host/garbage.js";
 import { fileModule } from "../io/builtin.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { makeTemporaryFolder, type TemporaryFolder, temporaryPlace } from "../io/temporary-folder.js";
-import { GarbageBound } from "./garbage.js";
 import type { MemoryOptions } from "./memory-options.js";
 import { SpillFile } from "./spill-file.js";
 
@@ -26,6 +26,10 @@ const MOST_PARTITIONS = 128;
 const LEAST_WIDE = 4;
 /** Bytes of a part at most. Offsets of 32 bits number the bytes of a part and a piece together. */
 const MOST_BYTES = 2 ** 30;
+/** Bytes of garbage, also where nothing limits memory: it is not worth more than what it holds back. */
+const MOST_GARBAGE = 2 ** 26;
+/** Of the limit: a side that is held. While its columns are put together, the largest of them is there twice. */
+const HELD = 1.6;
 /** Bytes of a block that is worth a partition more. */
 const BLOCK = 2 ** 14;
 
@@ -38,6 +42,9 @@ export class SpillSession {
    * in the engine's form, the result's batch, and garbage of as much.
    */
   partBytes: number;
+  /** Bytes of a side of a join that is held while the other one comes by: beside it are the index of its keys and one
+   * batch of the other side at a time. */
+  readonly heldBytes: number;
   /** Bytes of rows that wait to be written. */
   readonly writeBytes: number;
   /** Bytes that are read at a time. */
@@ -59,9 +66,10 @@ export class SpillSession {
     const { limit } = memory;
     const share = (of: number, most: number) => (Number.isFinite(limit) ? Math.min(limit / of, most) : limit);
     this.partBytes = share(16, MOST_BYTES);
+    this.heldBytes = share(HELD, MOST_BYTES);
     this.writeBytes = share(8, MOST_BYTES);
     this.pieceBytes = share(64, MOST_BYTES / 4);
-    this.#garbage = new GarbageBound(limit / 8);
+    this.#garbage = new GarbageBound(Math.min(limit / 8, MOST_GARBAGE));
   }
 
   /**

@@ -71,15 +71,24 @@ it.each(["csv", "parquet", "arrow"])("group and distinct write %s as without a l
 });
 
 it("prints the first rows, the row count and the memory", async () => {
-  const call = ["join", path("l.parquet"), path("r.csv"), "--on", "id", "--select", "id,r", ...WITHIN];
+  const call = [
+    "join",
+    path("l.parquet"),
+    path("r.csv"),
+    "--on",
+    "id",
+    "--select",
+    "id,r,group_right",
+    ...WITHIN,
+  ];
   const all = await cli([...call, "--explain"]);
-  expect(all.stdout).toMatch(/\n[\d,]{6,} rows × 2 columns; the first 10 are shown\n$/);
+  expect(all.stdout).toMatch(/\n[\d,]{6,} rows × 3 columns; the first 10 are shown\n$/);
   expect(all.stderr).toMatch(
     /^memory: limit 1\.0 MiB, the process had \d+\.\d MiB at most; \d+\.\d MiB in 32 partitions/m,
   );
   expect(all.stderr).toMatch(/^ {2}of which hash join: \d/m);
   const few = await cli([...call, "--limit", "3"]);
-  expect(few.stdout).toMatch(/\n3 rows × 2 columns\n$/);
+  expect(few.stdout).toMatch(/\n3 rows × 3 columns\n$/);
   const none = await cli([...call.slice(0, 3), "--on", "id=r", "--limit", "0", ...WITHIN]);
   expect(none.stdout).toMatch(/\n0 rows × 5 columns\n$/);
   expect(readdirSync(TMP)).toEqual([]);

@@ -1,6 +1,7 @@
 /** Jobs on worker threads: results in order, errors that stay what they are, aborts, ends, and how much is held meanwhile. */
 import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
+import { collectGarbage } from "../../bench/garbage.js";
 import { CapacityError, EngineError, LimitError, ValidationError, WarpmapError } from "../../src/errors.js";
 import { inOrder, type Job, threadsOf } from "../../src/host/in-order.js";
 import { HostPool, type TaskKind } from "../../src/host/pool.js";
@@ -270,4 +271,29 @@ describe("the number of threads", () => {
     expect(threadsOf({ threads: 3 })).toBe(3);
     expect(threadsOf({})).toBe(Math.min(8, availableParallelism()));
   });
+});
+
+it("holds on to no job and no result that was given", async () => {
+  const jobs: WeakRef<TestJob>[] = [];
+  const results: WeakRef<Int32Array>[] = [];
+  const made = (function* () {
+    for (let i = 0; i < 60; i++) {
+      const job = jobOf("double", i);
+      jobs.push(new WeakRef(job));
+      yield job;
+    }
+  })();
+  let [mostJobs, mostResults] = [0, 0];
+  const alive = (all: readonly WeakRef<object>[]) => all.filter((each) => each.deref() !== undefined).length;
+  const signal = new AbortController().signal;
+  for await (const result of inOrder(usual.kind, made, { threads: 2, pool: usual.pool, window: 4, signal })) {
+    results.push(new WeakRef(result));
+    await later(); // what was looked at stays until the end of the task
+    await collectGarbage();
+    mostJobs = Math.max(mostJobs, alive(jobs));
+    mostResults = Math.max(mostResults, alive(results));
+  }
+  expect(results.length).toBe(60);
+  expect(mostJobs).toBeLessThan(20);
+  expect(mostResults).toBeLessThan(20);
 });

@@ -13,7 +13,12 @@ import { JobPacker, type RowsJob, type RowsText, rowsText } from "./csv-rows-job
 
 /** A table as CSV, block by block. */
 export function csvBlocks(table: Table, options: WriteOptions): AsyncGenerator<Uint8Array> {
-  return withMark(csvRows(table, options));
+  const tables = (async function* () {
+    yield table;
+  })();
+  const report = (done: number) => options.onProgress?.(done, table.numRows);
+  const threads = isLarge(table) ? threadsOf(options) : 1;
+  return withMark(csvRows(tables, { ...options, threads, onProgress: report }));
 }
 
 /** A byte order mark is not part of a text. */
@@ -29,32 +34,37 @@ export async function* withMark(blocks: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** The same, wherever in a file it goes. */
+/**
+ * Tables of the same columns, at least one, as CSV. Without a number of threads the calling one works alone: such
+ * tables come from where memory is short.
+ */
 export async function* csvRows(
-  table: Table,
-  { delimiter = ",", header = true, onProgress, signal, threads }: WriteOptions,
+  tables: AsyncIterable<Table>,
+  { delimiter = ",", header = true, onProgress, signal, threads = 1 }: WriteOptions,
 ): AsyncGenerator<Uint8Array> {
   const quoting = new Quoting(delimiter);
-  const { columns: sources, rows } = readSource(table, "");
-  const columns = sources.map(
-    ({ column }, i) => new ColumnParts(column, table.children[i] as Column<unknown>, quoting),
-  );
-  if (header) {
-    const out = new TextBuffer(256);
-    out.text(`${sources.map(({ field }) => quoting.quoted(field.name)).join(delimiter)}\n`);
-    yield out.taken();
-  }
   const counts: number[] = [];
   const packer = new JobPacker();
+  const iterator = tables[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (header && !first.done) yield headerOf(first.value, quoting);
+  const jobs = (async function* () {
+    for (let next = first; !next.done; next = await iterator.next())
+      yield* jobsOf(next.value, quoting, packer, counts);
+  })();
   let done = 0;
-  const options = { signal, threads: isLarge(columns, rows) ? threadsOf({ threads }) : 1 };
-  const jobs = jobsOf(columns, rows, delimiter, packer, counts);
-  for await (const { text, spent } of inOrder<RowsJob, RowsText>(TASKS, jobs, options)) {
+  for await (const { text, spent } of inOrder<RowsJob, RowsText>(TASKS, jobs, { signal, threads })) {
     packer.take(spent);
     yield text;
     done += counts.shift() ?? 0;
-    onProgress?.(done, rows);
+    onProgress?.(done, done);
   }
+}
+
+function headerOf({ names }: Table, quoting: Quoting): Uint8Array {
+  const out = new TextBuffer(256);
+  out.text(`${names.map((name) => quoting.quoted(String(name))).join(quoting.delimiter)}\n`);
+  return out.taken();
 }
 
 const TASKS: TaskKind<RowsJob, RowsText> = {
@@ -65,25 +75,33 @@ const TASKS: TaskKind<RowsJob, RowsText> = {
 
 /** @param counts is told the rows of each block */
 function* jobsOf(
-  columns: readonly ColumnParts[],
-  rows: number,
-  delimiter: string,
+  table: Table,
+  quoting: Quoting,
   packer: JobPacker,
   counts: number[],
 ): Generator<Job<RowsJob, RowsText>> {
-  for (const runs of blocksOf(columns, rows)) {
-    const job = { delimiter, columns: columns.length, runs, buffer: null };
+  const columns = partsOf(table, quoting);
+  for (const runs of blocksOf(columns, table.numRows)) {
+    const job = { delimiter: quoting.delimiter, columns: columns.length, runs, buffer: null };
     counts.push(runs.reduce((sum, run) => sum + run.rows, 0));
     yield { here: () => rowsText(job), pack: () => packer.pack(job) };
   }
+}
+
+function partsOf(table: Table, quoting: Quoting): ColumnParts[] {
+  return readSource(table, "").columns.map(
+    ({ column }, i) => new ColumnParts(column, table.children[i] as Column<unknown>, quoting),
+  );
 }
 
 /** Below, other threads would start for less than they cost. Measured on a 2-core x86 server. */
 const LARGE = 1 << 24; // bytes
 
 /** Whether a table is worth other threads, by its first rows. */
-function isLarge(columns: readonly ColumnParts[], rows: number): boolean {
+function isLarge(table: Table): boolean {
+  const rows = table.numRows;
   if (rows === 0) return false;
+  const columns = partsOf(table, new Quoting(","));
   const end = columns.reduce((least, column) => Math.min(least, column.seek(0)), Math.min(rows, FIRST));
   const { run, bytes } = runOf(columns, 0, end);
   return (bytes / run.rows) * rows >= LARGE;

@@ -8,7 +8,8 @@ import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { bitmapBytes, isSet } from "../../bitmaps.js";
 import { TextBuffer } from "../text-buffer.js";
 import { type Coded, Numbering, writeCodes, writeLevelBytes, writeLevels } from "./parquet-codes.js";
-import type { ColumnRows, LeafRows } from "./parquet-rows.js";
+import { DictionaryRows } from "./parquet-dictionary-rows.js";
+import type { ColumnRows, LeafRows, StoredRows } from "./parquet-rows.js";
 import type { WrittenLevels } from "./parquet-shred.js";
 import { type Values, valuesFor } from "./parquet-values.js";
 import type { WrittenLeaf } from "./parquet-written.js";
@@ -16,6 +17,16 @@ import { Snappy } from "./snappy.js";
 
 /** Values of a page that has no codes, at least. */
 const PAGE = 1 << 20; // bytes
+
+/** Chunks of more values are looked at by a sample first, of so many values in pieces of so many. */
+const SAMPLED_FROM = 1 << 15;
+const SAMPLE = 1 << 12;
+const PIECE = 1 << 5;
+/**
+ * Of the sample: values drawn from so many that half of a row group's 122,880 differ, where a dictionary ceases to pay,
+ * differ by 97.5 % in it.
+ */
+const MOST_DIFFERENT = Math.floor(0.985 * SAMPLE);
 
 /** Rows as they are stored. */
 interface Encoded {
@@ -33,6 +44,7 @@ interface Encoded {
 /** What is in use while one chunk is written: one for all columns of a file. */
 export class ChunkBuffers {
   readonly numbering = new Numbering();
+  readonly sample = new Numbering();
   readonly page = new TextBuffer();
   readonly levels = new TextBuffer();
   readonly snappy = new Snappy();
@@ -41,6 +53,7 @@ export class ChunkBuffers {
 /** Writes the chunks of one column, of one row group after the other. */
 export class ChunkWriter {
   readonly #values: Values;
+  readonly #dictionaries: DictionaryRows;
 
   readonly element: SchemaElement;
 
@@ -51,6 +64,7 @@ export class ChunkWriter {
   ) {
     this.element = leaf.element;
     this.#values = valuesFor(leaf.element);
+    this.#dictionaries = new DictionaryRows(leaf.element);
   }
 
   /** Writes rows. What is told of them has places from where the writer began. */
@@ -62,16 +76,8 @@ export class ChunkWriter {
   }
 
   #encoded(column: ColumnRows): Encoded {
-    if (column.form === "stored") {
-      const { bits, values, places, count } = column;
-      return {
-        bits,
-        values,
-        places,
-        count,
-        coded: column.coded === "later" ? this.#coded(values) : column.coded,
-      };
-    }
+    if (column.form === "dictionary") return this.#stored(this.#dictionaries.rows(column.chunk));
+    if (column.form === "stored") return this.#stored(column);
     const { chunk } = column;
     const values = this.#values;
     values.clear();
@@ -80,8 +86,30 @@ export class ChunkWriter {
     return { bits: bits ?? null, values, places: null, count: values.count, coded: this.#coded(values) };
   }
 
+  #stored({ bits, values, places, count, coded }: StoredRows): Encoded {
+    return { bits, values, places, count, coded: coded === "later" ? this.#coded(values) : coded };
+  }
+
   #coded(values: Values): Coded | null {
-    return this.element.type === "BOOLEAN" ? null : this.buffers.numbering.ofValues(values);
+    if (this.element.type === "BOOLEAN" || this.#differ(values)) return null;
+    return this.buffers.numbering.ofValues(values);
+  }
+
+  /** Whether nearly all values of a sample differ: numbering all of them to find that out takes as long as writing. */
+  #differ(values: Values): boolean {
+    const { count } = values;
+    if (count < SAMPLED_FROM) return false;
+    const of = new Int32Array(SAMPLE);
+    // runs of equal values show in pieces, values that come back at places without a pattern
+    const width = Math.floor((count * PIECE) / SAMPLE);
+    for (let i = 0; i < SAMPLE; i += PIECE) {
+      const start = (width * i) / PIECE + ((Math.imul(i + 1, 0x9e3779b1) >>> 8) % (width - PIECE));
+      for (let k = 0; k < PIECE; k++) of[i + k] = start + k;
+    }
+    const sample = valuesFor(this.element);
+    sample.load(values.packed(SAMPLE, of));
+    const numbers = this.buffers.sample.ofValues(sample, MOST_DIFFERENT);
+    return numbers === null;
   }
 
   #writeChunk({ values, places, count, coded }: Encoded, levels: PageSource): ColumnChunk {

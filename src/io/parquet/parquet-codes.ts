@@ -34,10 +34,9 @@ export class Numbering {
     this.#values = new Int32Array(count);
   }
 
-  /** Null where too many values differ for a dictionary to pay. */
-  ofValues(values: Values): Coded | null {
+  /** Null where more than `most` values differ: too many for a dictionary to pay. */
+  ofValues(values: Values, most = mostEntries(values.count)): Coded | null {
     const { count } = values;
-    const most = mostEntries(count);
     this.#reserve(count);
     const size = 2 << (31 - Math.clz32(Math.max(1, 2 * most)));
     if (this.#slots.length < size) this.#slots = new Int32Array(size);

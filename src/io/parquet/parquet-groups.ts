@@ -9,15 +9,15 @@ import type { WrittenLeaf } from "./parquet-written.js";
 /** A row group for another thread. */
 export interface PackedGroup {
   readonly leaves: readonly WrittenLeaf[];
-  /** One a leaf. */
-  readonly columns: readonly PackedLeaf[];
+  /** One a leaf; null for those that are not encoded. */
+  readonly columns: readonly (PackedLeaf | null)[];
   readonly rows: number;
 }
 
 /** A row group's bytes, and what the footer says of its leaves: places are told from where the group begins. */
 export interface EncodedGroup {
   readonly bytes: Uint8Array;
-  readonly columns: readonly ColumnChunk[];
+  readonly columns: readonly (ColumnChunk | null)[];
   readonly rows: number;
 }
 
@@ -31,10 +31,10 @@ export class GroupEncoder {
     this.#writers = leaves.map((leaf) => new ChunkWriter(leaf, this.#out, buffers));
   }
 
-  encode(columns: readonly LeafRows[], rows: number): EncodedGroup {
+  encode(columns: readonly (LeafRows | null)[], rows: number): EncodedGroup {
     this.#out.index = 0;
     this.#out.offset = 0;
-    const written = this.#writers.map((writer, i) => writer.write(columns[i], rows));
+    const written = columns.map((column, i) => column && this.#writers[i].write(column, rows));
     return { bytes: this.#out.getBytes().slice(), columns: written, rows };
   }
 }

@@ -5,7 +5,7 @@
  * dictionary columns, lists, maps and structs Arrow's.
  */
 import { Column, type DataType, Endianness, field, Table, TimeUnit, Type, Version } from "@uwdata/flechette";
-import type { ColumnChunk } from "hyparquet";
+import type { ColumnChunk, ColumnMetaData } from "hyparquet";
 import { decompressBrotli } from "hyparquet-compressors/src/brotli.js";
 import { buffersOf } from "../../host/buffers.js";
 import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
@@ -32,6 +32,7 @@ import {
 } from "./parquet-open.js";
 import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
 import { arrowTypeOf, type ColumnNode, extensionOf, type LeafNode, leavesOf } from "./parquet-schema.js";
+import { StoredColumn } from "./stored-column.js";
 
 bringBrotli(decompressBrotli);
 
@@ -42,6 +43,12 @@ bringBrotli(decompressBrotli);
 const SHARED_VALUES = 1 << 21;
 /** Bytes of such a file, at least: what a small one says of its rows may be wrong. */
 const SHARED_BYTES = 1 << 19;
+
+/** How batches are read. */
+export interface LateOptions extends ReadOptions {
+  /** Whether columns are decoded when their values are read, with a dictionary where the row group has one. */
+  readonly late?: boolean;
+}
 
 /** Reads a Parquet file. @throws FileError when it is none, is cut off, or has columns of a type that is not known */
 export async function readParquet(source: Source, options: ReadOptions): Promise<Table> {
@@ -59,18 +66,83 @@ export async function readParquet(source: Source, options: ReadOptions): Promise
  * Without a number of threads the calling one works alone: who reads so is short of memory.
  * @throws as readParquet
  */
-export async function* parquetBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
+export async function* parquetBatches(source: Source, options: LateOptions): AsyncGenerator<Table> {
   const file = await openParquet(source, options);
   const { columns, metadata } = file;
-  const { threads = 1 } = options;
+  const { threads = 1, late = false } = options;
   const progress = new Progress(columns.length * Number(metadata.num_rows), options);
   const groups = metadata.row_groups.filter(({ num_rows }) => num_rows > 0n);
   for (const { num_rows } of groups) checkRows(file.file, num_rows);
   const microseconds = await farTimes(file, groups, options);
   const batches = groups.length === 0 ? [groups] : groups.map((group) => [group]);
   for (const groups of batches) {
-    yield await readGroups({ of: file, groups, dictionaries: false, microseconds }, progress, threads);
+    const group = { of: file, groups, dictionaries: late, microseconds };
+    yield late && groups.length > 0
+      ? await lateGroup(group, progress)
+      : await readGroups(group, progress, threads);
   }
+}
+
+/** A row group whose columns are decoded when their values are read. Its bytes are in memory. */
+async function lateGroup(group: Groups, progress: Progress): Promise<Table> {
+  const { file, columns: selected } = group.of;
+  const { signal } = progress.options;
+  const columns: Column<unknown>[] = [];
+  for (const selectedColumn of selected) {
+    signal?.throwIfAborted();
+    try {
+      columns.push(await lateColumn(selectedColumn, group, progress));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw columnError(selectedColumn, file.name, error);
+    }
+  }
+  const fields = selected.map(({ name, node }, i) => field(name, columns[i].type, true, extensionOf(node)));
+  return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
+}
+
+async function lateColumn(column: SelectedColumn, group: Groups, progress: Progress): Promise<StoredColumn> {
+  const { file, metadata } = group.of;
+  const { name, node } = column;
+  const { rows, plan, ranges, chunksOf } = columnParts(column, group, progress);
+  const [range] = ranges();
+  await prepareCodecs(range.map(({ codec, start, end }) => ({ codec, bytes: end - start })));
+  const chunks = await chunksOf(range);
+  const make = () => {
+    try {
+      const reader = columnReader(plan);
+      reader.add(chunks);
+      const { column: made, isText } = reader.finish();
+      progress.add(rows);
+      if (!isText) throw fileErrorFrom(file.name, notUtf8(name), DAMAGED, REWRITE);
+      return made;
+    } catch (error) {
+      throw columnError(column, file.name, error);
+    }
+  };
+  const [{ columns }] = group.groups;
+  const about = node.kind === "leaf" ? columns[node.index].meta_data : undefined;
+  const isWhole = !OLD_WRITER.test(metadata.created_by ?? "");
+  const stored =
+    node.kind === "leaf" && about && isWhole
+      ? { leaf: node, chunk: { bytes: chunks[0].bytes, about: placedIn(about, range[0].start) } }
+      : null;
+  return new StoredColumn(arrowTypeOf(node), rows, make, stored);
+}
+
+/** What the footer says of a column chunk, with places in its bytes. */
+function placedIn(about: ColumnMetaData, start: number): ColumnMetaData {
+  const from = BigInt(start);
+  const { type, encodings, path_in_schema, codec, num_values, statistics } = about;
+  const { total_compressed_size, total_uncompressed_size } = about;
+  const { data_page_offset: data, dictionary_page_offset: dictionary } = about;
+  return {
+    ...{ type, encodings, path_in_schema, codec, num_values, statistics },
+    ...{ total_compressed_size, total_uncompressed_size },
+    data_page_offset: data - from,
+    dictionary_page_offset:
+      dictionary && dictionary >= from && dictionary < data ? dictionary - from : undefined,
+  };
 }
 
 /** Rows of a table are numbered by 31 bits. */
@@ -169,13 +241,17 @@ async function readGroups(groups: Groups, progress: Progress, threads: number): 
     }
   } catch (error) {
     signal?.throwIfAborted();
-    const { name } = selected[columns.length];
-    if (isNotSupported(error)) throw notSupported(file.name, name, error);
-    throw fileErrorFrom(file.name, error, `${DAMAGED} at column "${name}"`, REWRITE);
+    throw columnError(selected[columns.length], file.name, error);
   }
   if (broken) throw fileErrorFrom(file.name, broken, DAMAGED, REWRITE);
   const fields = selected.map(({ name, node }, i) => field(name, columns[i].type, true, extensionOf(node)));
   return new Table({ version: Version.V5, endianness: Endianness.Little, fields, metadata: null }, columns);
+}
+
+/** What went wrong with a column, as an error of the file. */
+function columnError({ name }: SelectedColumn, file: string, error: unknown): unknown {
+  if (isNotSupported(error)) return notSupported(file, name, error);
+  return fileErrorFrom(file, error, `${DAMAGED} at column "${name}"`, REWRITE);
 }
 
 const TASKS: TaskKind<PackedChunks, PackedResult> = {
@@ -189,10 +265,36 @@ const TASKS: TaskKind<PackedChunks, PackedResult> = {
  * row group.
  */
 function columnJob(
+  column: SelectedColumn,
+  groups: Groups,
+  progress: Progress,
+): Job<PackedChunks, ReadColumn | PackedResult> {
+  const { plan, ranges, chunksOf } = columnParts(column, groups, progress);
+  return {
+    async here() {
+      const found = ranges();
+      await prepareCodecs(found.flat().map(({ codec, start, end }) => ({ codec, bytes: end - start })));
+      const reader = columnReader(plan);
+      for (const group of found) {
+        reader.add(await chunksOf(group));
+        progress.add(group[0].rows);
+      }
+      return reader.finish();
+    },
+    async pack() {
+      const groups: ChunkBytes[][] = [];
+      for (const group of ranges()) groups.push(await chunksOf(group));
+      return { input: { plan, groups }, transfer: buffersOf(groups.flat().map(({ bytes }) => bytes)) };
+    },
+  };
+}
+
+/** What of a file belongs to a column in some row groups. */
+function columnParts(
   { node }: SelectedColumn,
   { of: { file, metadata }, groups: all, dictionaries, microseconds = new Set() }: Groups,
   progress: Progress,
-): Job<PackedChunks, ReadColumn | PackedResult> {
+) {
   const groups = all.filter(({ num_rows }) => num_rows > 0n);
   const rows = groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
   const plan: ColumnPlan = {
@@ -217,23 +319,7 @@ function columnJob(
     }
     return chunks;
   };
-  return {
-    async here() {
-      const found = ranges();
-      await prepareCodecs(found.flat().map(({ codec, start, end }) => ({ codec, bytes: end - start })));
-      const reader = columnReader(plan);
-      for (const group of found) {
-        reader.add(await chunksOf(group));
-        progress.add(group[0].rows);
-      }
-      return reader.finish();
-    },
-    async pack() {
-      const groups: ChunkBytes[][] = [];
-      for (const group of ranges()) groups.push(await chunksOf(group));
-      return { input: { plan, groups }, transfer: buffersOf(groups.flat().map(({ bytes }) => bytes)) };
-    },
-  };
+  return { rows, plan, ranges, chunksOf };
 }
 
 /** Where a column chunk is. */

@@ -14,7 +14,7 @@ provide<PackedGroup, EncodedGroup>(
     const asked = JSON.stringify(leaves);
     if (asked !== encodes) [encoder, encodes] = [new GroupEncoder(leaves), asked];
     return encoder.encode(
-      columns.map((column, i) => unpackedLeaf(column, leaves[i].element)),
+      columns.map((column, i) => column && unpackedLeaf(column, leaves[i].element)),
       rows,
     );
   },

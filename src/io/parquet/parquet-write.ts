@@ -19,16 +19,20 @@ import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError } from "../errors.js";
 import type { TransferOptions } from "../formats.js";
+import { DictionaryRows } from "./parquet-dictionary-rows.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
 import { packedLeaf } from "./parquet-packed-rows.js";
 import { type LeafRows, RowSource } from "./parquet-rows.js";
 import { shredded } from "./parquet-shred.js";
 import { type WrittenColumn, type WrittenLeaf, writtenColumn } from "./parquet-written.js";
+import { type StoredChunk, StoredColumn } from "./stored-column.js";
 
 /** Rows of a row group, as DuckDB writes them. */
 const ROW_GROUP = 122_880;
 /** Byte strings of a column in a row group: it has fewer rows where they are more. */
 const GROUP_BYTES = 1 << 28;
+/** Rows of another file's row group that is taken over as one, at most. */
+const MOST_ROWS = 1 << 20;
 /** How a Parquet file begins and ends: PAR1. */
 const MAGIC = 0x31524150;
 
@@ -71,8 +75,7 @@ export async function* parquetOfBatches(
   yield file.head();
   let done = 0;
   for await (const group of inOrder(TASKS, file.jobs(tables), { threads, signal })) {
-    file.note(group);
-    yield group.bytes;
+    yield* file.placed(group);
     done += group.rows;
     onProgress?.(done, done);
   }
@@ -83,8 +86,11 @@ type GroupJob = Job<PackedGroup, EncodedGroup>;
 
 class FileWriter {
   #columns: readonly ColumnWriter[] = [];
+  #leaves: readonly WrittenLeaf[] = [];
   #encoder = new GroupEncoder([]);
   readonly #groups: FileMetaData["row_groups"] = [];
+  /** Of row groups under way, in order: the chunks of leaves that are taken over from another file. */
+  readonly #copied: (readonly (StoredChunk | null)[])[] = [];
   /** Bytes that were handed out. */
   #bytes = 0;
 
@@ -100,8 +106,9 @@ class FileWriter {
       isFirst = false;
       const { columns, rows } = readSource(table, "");
       for (let start = 0; start < rows; ) {
-        const end = groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
-        yield this.#job(table, columns, start, end);
+        const copied = this.#copiedFrom(table);
+        const end = copied ? rows : groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
+        yield this.#job(table, columns, start, end, copied);
         start = end;
       }
     }
@@ -109,54 +116,78 @@ class FileWriter {
 
   #begin({ schema }: Table): void {
     this.#columns = schema.fields.map((field) => new ColumnWriter(field));
+    this.#leaves = this.#columns.flatMap(({ written }) => written.leaves);
     this.#encoder = new GroupEncoder(this.#leaves);
   }
 
-  get #leaves(): WrittenLeaf[] {
-    return this.#columns.flatMap(({ written }) => written.leaves);
+  /** The chunks of a table's leaves that are taken over from another file's row group; null where none is. */
+  #copiedFrom({ numRows, children }: Table): (StoredChunk | null)[] | null {
+    if (numRows > MOST_ROWS) return null;
+    const copied = this.#columns.flatMap((source, i) => source.copied(children[i] as Column<unknown>));
+    return copied.some((chunk) => chunk !== null) ? copied : null;
   }
 
-  #job(table: Table, sources: readonly SourceColumn[], start: number, end: number): GroupJob {
+  #job(
+    table: Table,
+    sources: readonly SourceColumn[],
+    start: number,
+    end: number,
+    copied: readonly (StoredChunk | null)[] | null,
+  ): GroupJob {
     const rows = end - start;
-    const leaves = (source: ColumnWriter, i: number, parts: readonly Chunk[]) => {
-      const { type } = sources[i].column;
-      const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
-      return source.leaves(chunk, () => table.children[i] as Column<unknown>, start);
-    };
+    this.#copied.push(copied ?? []);
+    /** @param pack what is done with each leaf */
+    const leaves = <T>(pack: (leaf: LeafRows, isFresh: boolean, source: ColumnWriter) => T): (T | null)[] =>
+      this.#columns.flatMap((source, i) => {
+        const column = () => table.children[i] as Column<unknown>;
+        if (copied && source.copied(column())[0]) return [null];
+        const parts = partsOf(sources[i], start, end);
+        const { type } = sources[i].column;
+        const chunk = contiguous({ type, length: rows, chunks: parts, source: null });
+        // several were put together in memory of their own, and so were leaves that were taken out of lists and structs
+        const isFresh = parts.length > 1 || source.isNested;
+        return source.leaves(chunk, column, start).map((leaf) => pack(leaf, isFresh, source));
+      });
     return {
       here: () =>
         this.#encoder.encode(
-          this.#columns.flatMap((source, i) => leaves(source, i, partsOf(sources[i], start, end))),
+          leaves((leaf) => leaf),
           rows,
         ),
       pack: () => {
         const views: ArrayBufferView[] = [];
-        const columns = this.#columns.flatMap((source, i) => {
-          const parts = partsOf(sources[i], start, end);
-          // several were put together in memory of their own, and so were leaves that were taken out of lists and
-          // structs
-          const isFresh = parts.length > 1 || source.isNested;
-          return leaves(source, i, parts).map((leaf) => packedLeaf(leaf, isFresh, views));
-        });
+        const columns = leaves((leaf, isFresh, { dictionaries }) =>
+          packedLeaf(leaf, isFresh, views, dictionaries),
+        );
         return { input: { leaves: this.#leaves, columns, rows }, transfer: buffersOf(views) };
       },
     };
   }
 
-  /** Takes down where a row group begins that is handed out. */
-  note({ bytes, columns, rows }: EncodedGroup): void {
-    const start = BigInt(this.#bytes);
-    const total = columns.reduce(
-      (sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n),
-      0n,
-    );
+  /** The bytes of a row group that is handed out; takes down where its columns are. */
+  *placed({ bytes, columns, rows }: EncodedGroup): Generator<Uint8Array> {
+    const copied = this.#copied.shift() ?? [];
+    const start = this.#bytes;
+    const pieces = [bytes];
+    let size = bytes.length;
+    const chunks = columns.map((column, i) => {
+      if (column !== null) return placed(column, BigInt(start));
+      const { bytes, about } = copied[i] as StoredChunk;
+      pieces.push(bytes);
+      size += bytes.length;
+      const path_in_schema = [...this.#leaves[i].path];
+      const place = BigInt(start + size - bytes.length);
+      return placed({ file_offset: 0n, meta_data: { ...about, path_in_schema } }, place);
+    });
+    const total = chunks.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n);
     this.#groups.push({
-      columns: columns.map((column) => placed(column, start)),
+      columns: chunks,
       total_byte_size: total,
       num_rows: BigInt(rows),
-      total_compressed_size: BigInt(bytes.length),
+      total_compressed_size: BigInt(size),
     });
-    this.#bytes += bytes.length;
+    this.#bytes += size;
+    yield* pieces;
   }
 
   footer(): Uint8Array {
@@ -204,12 +235,22 @@ function placed({ file_offset, meta_data, ...column }: ColumnChunk, start: bigin
 class ColumnWriter {
   readonly written: WrittenColumn;
   readonly isNested: boolean;
+  /** For dictionaries that stay here. */
+  readonly dictionaries: DictionaryRows;
   readonly #sources: readonly RowSource[];
 
   constructor(readonly field: Field) {
     this.written = writtenColumn(field);
     this.isNested = this.written.elements.length > 1;
+    this.dictionaries = new DictionaryRows(this.written.leaves[0]?.element);
     this.#sources = this.written.leaves.map(({ element }) => new RowSource(element));
+  }
+
+  /** For each leaf the chunk of a row group of another file, where it is as it would be stored here. */
+  copied(column: Column<unknown>): (StoredChunk | null)[] {
+    const { leaves } = this.written;
+    const isStored = column instanceof StoredColumn && leaves.length === 1;
+    return leaves.map((leaf) => (isStored ? column.chunkFor(leaf) : null));
   }
 
   /** The rows of a chunk, one a leaf. @param column in flechette's form: the chunk has its rows from `start` on */

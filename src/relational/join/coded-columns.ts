@@ -9,7 +9,7 @@ import { asBytes, type DictionaryChunk } from "../../arrow/chunk.js";
 import type { ColumnPart, OutputColumn } from "../../arrow/materialise.js";
 
 /** Types whose values are a run of bytes. Others come as values: dictionaries have codes already. */
-const CODED: ReadonlySet<number> = new Set([
+export const CODED: ReadonlySet<number> = new Set([
   Type.Int,
   Type.Float,
   Type.Decimal,

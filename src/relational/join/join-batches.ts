@@ -4,19 +4,21 @@
  * come last. To be read on slots (RelationalCall.eachOnSlot).
  */
 import type { Table } from "@uwdata/flechette";
-import { materialise } from "../../arrow/materialise.js";
+import { countsUp, MAX_BATCH_ROWS, materialise } from "../../arrow/materialise.js";
 import { bitmapBytes, setBit } from "../../bitmaps.js";
 import type { Device } from "../../device.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
-import type { RowPairs } from "../../engine/rows.js";
+import type { JoinCall, RowIndex } from "../../engine/row-operations.js";
+import type { RowKeys, RowPairs } from "../../engine/rows.js";
 import { LimitError } from "../../errors.js";
 import { rowMarker } from "../../host/mark-rows.js";
-import type { EncodedKeys } from "../keys/encode-keys.js";
+import { encodeSide } from "../keys/encode-keys.js";
+import type { KeyForm } from "../keys/key-types.js";
 import { sliceKeys } from "../keys/slice-keys.js";
 import { PARTS, restOf } from "./join-parts.js";
 import type { PreparedJoin } from "./prepare-join.js";
 import { cutByBytes } from "./row-bytes.js";
-import { addTo, findPairs } from "./run-join.js";
+import { addTo, filteredPairs, findPairs } from "./run-join.js";
 
 /** Rows of a part of the left, at least: a part costs a pass over the right. */
 const LEAST_ROWS = 2 ** 17;
@@ -57,10 +59,48 @@ export async function* joinPart(
   maxBytes: number,
 ): AsyncGenerator<Table> {
   const device = await prepared.call.begin();
-  const encoded = prepared.encode();
+  const { left, right } = prepared.encode();
   prepared.call.endStage("encode keys");
-  for await (const segment of new Parts(prepared, device, encoded, maxBytes, part).segments())
-    yield* segmentTables(prepared, segment, maxBytes);
+  const pairsOf: PairsOf = (keys, call, from) =>
+    findPairs(prepared, device, { left: keys, right }, call, from);
+  const parts = new Parts(prepared, device, "left", left, maxBytes, part, pairsOf);
+  for await (const segment of parts.segments()) yield* segmentTables(prepared, segment, maxBytes);
+}
+
+/** A side that is in memory, with an index of its keys. */
+export interface Held {
+  /** How the keys of both sides are compared. */
+  readonly forms: readonly KeyForm[];
+  readonly index: RowIndex;
+}
+
+/**
+ * Joins a batch of a side with the other one, which is held.
+ * @param how which rows come out of it; null: none
+ * @param matched one bit for each row that is held, set where it is in a pair; null where nobody asks
+ * @throws as `join`
+ */
+export async function* joinHeld(
+  prepared: PreparedJoin,
+  side: "left" | "right",
+  { forms, index }: Held,
+  { how, matched }: { readonly how: JoinKind | null; readonly matched: Uint8Array | null },
+  maxBytes: number,
+): AsyncGenerator<Table> {
+  const device = await prepared.call.begin();
+  const keys = encodeSide(prepared.keys[side], forms, prepared.rows[side], `${side}Factors`);
+  prepared.call.endStage("encode keys");
+  const isSemi = side === "left" && prepared.filter === null && (how === "semi" || how === "anti");
+  const pairsOf: PairsOf = async (part, call, from) => {
+    const pairs = await index.match(part, side, isSemi ? "semi" : "inner", { ...call, output: "host" });
+    return filteredPairs(prepared, device, pairs, side, from);
+  };
+  const part =
+    side === "left"
+      ? { how, right: matched }
+      : { how, right: null, left: matched && { bits: matched, from: 0 } };
+  const parts = new Parts(prepared, device, side, keys, maxBytes, part, pairsOf);
+  for await (const segment of parts.segments()) yield* segmentTables(prepared, segment, maxBytes);
 }
 
 /** The rows of a segment in tables of at most `maxBytes` bytes of columns. */
@@ -71,7 +111,10 @@ export async function* segmentTables(
 ): AsyncGenerator<Table> {
   const device = call.options.device ?? (await call.begin());
   const host = await device.host();
-  for (const piece of cutByBytes(outputs, segment, maxBytes)) {
+  // one batch a table where each has a dictionary of its own
+  const hasPlans = outputs.some(({ left, right }) => (left ?? right)?.plan !== undefined);
+  const most = hasPlans ? MAX_BATCH_ROWS : Number.POSITIVE_INFINITY;
+  for (const piece of cutByBytes(outputs, segment, maxBytes, most)) {
     const table = await materialise(outputs, [piece], call.pause, host);
     call.endStage("materialise");
     yield table;
@@ -84,25 +127,34 @@ export function noRows({ call, outputs }: PreparedJoin): Promise<Table> {
   return materialise(outputs, [none], call.pause);
 }
 
+/** Finds the pairs of some rows of a side with the whole other one. `from`: the first of these rows. */
+type PairsOf = (keys: RowKeys, call: Omit<JoinCall, "nullsEqual">, from: number) => Promise<RowPairs>;
+
 class Parts {
   readonly #mostPairs: number;
+  /** The other side. */
+  readonly #whole: "left" | "right";
 
+  /** @param side whose rows are taken in parts. @param keys of all rows of it */
   constructor(
     readonly prepared: PreparedJoin,
     readonly device: Device,
-    readonly encoded: EncodedKeys,
+    readonly side: "left" | "right",
+    readonly keys: RowKeys,
     maxBytes: number,
     readonly part: PartJoin,
+    readonly pairsOf: PairsOf,
   ) {
     this.#mostPairs = Math.max(1, Math.floor(maxBytes / 8));
+    this.#whole = side === "left" ? "right" : "left";
   }
 
   /** The rows of the result, segment by segment. */
   async *segments(): AsyncGenerator<Segment> {
-    const { rows } = this.prepared;
-    let size = Math.max(LEAST_ROWS, rows.right);
-    for (let from = 0; from < rows.left; ) {
-      const count = Math.min(size, rows.left - from);
+    const { rows } = this.keys;
+    let size = Math.max(LEAST_ROWS, this.prepared.rows[this.#whole]);
+    for (let from = 0; from < rows; ) {
+      const count = Math.min(size, rows - from);
       const segments = await this.#part(from, count, count === 1);
       if (segments === null) {
         size = Math.ceil(count / 2);
@@ -113,27 +165,30 @@ class Parts {
     }
   }
 
-  /** The segments of some left rows; null when they have too many pairs. */
+  /** The segments of some rows; null when they have too many pairs. */
   async #part(from: number, count: number, isLeast: boolean): Promise<Segment[] | null> {
-    const { prepared, device, encoded } = this;
+    const { prepared, side, keys } = this;
     const { call, rows } = prepared;
-    const part = { left: sliceKeys(encoded.left, from, from + count), right: encoded.right };
+    const part = sliceKeys(keys, from, from + count);
     const mostPairs = isLeast ? undefined : this.#mostPairs;
     try {
       const pairs = await call.onEngine((engineCall) => {
         const onProgress = (done: number, total: number) => {
-          engineCall.onProgress?.(from + Math.floor((count * done) / Math.max(1, total)), rows.left);
+          engineCall.onProgress?.(from + Math.floor((count * done) / Math.max(1, total)), keys.rows);
         };
-        return findPairs(prepared, device, part, { ...engineCall, onProgress, mostPairs }, from);
+        return this.pairsOf(part, { ...engineCall, onProgress, mostPairs }, from);
       });
       call.endStage("hash join");
       try {
         this.#mark(pairs, from);
         const { how } = this.part;
-        const mark = rowMarker(await device.host(), call.pause);
         if (how === null) return [];
-        const segments = await segmentsOf(how, pairs, { left: count, right: rows.right }, mark);
-        return segments.filter((segment) => segment.rows > 0).map((segment) => ownSegment(segment, from));
+        const mark = rowMarker(await this.device.host(), call.pause);
+        const segments = await segmentsOf(how, pairs, { ...rows, [side]: count }, mark);
+        const isWhole = count === keys.rows;
+        return segments
+          .filter((segment) => segment.rows > 0)
+          .map((segment) => ownSegment(segment, side, from, isWhole));
       } finally {
         pairs.release?.();
       }
@@ -144,17 +199,31 @@ class Parts {
     }
   }
 
-  /** Notes which rows are in pairs. `from`: the first row of the left that these are of. */
+  /** Notes which rows are in pairs. `from`: the first row of the side that these are of. */
   #mark({ left, right }: RowPairs, from: number): void {
-    const { part } = this;
-    if (part.right) for (let i = 0; i < right.length; i++) setBit(part.right, right[i]);
+    const { part, side } = this;
+    const first = { left: 0, right: 0, [side]: from };
+    if (part.right) for (let i = 0; i < right.length; i++) setBit(part.right, first.right + right[i]);
     if (!part.left) return;
-    const { bits, from: first } = part.left;
-    for (let i = 0; i < left.length; i++) setBit(bits, first + from + left[i]);
+    const { bits } = part.left;
+    const start = part.left.from + first.left;
+    for (let i = 0; i < left.length; i++) setBit(bits, start + left[i]);
   }
 }
 
-/** A segment in memory of its own, whose left rows are numbered as the whole left's. */
-function ownSegment({ rows, left, right }: Segment, firstLeft: number): Segment {
-  return { rows, left: left && addTo(left.slice(), firstLeft), right: right?.slice() ?? null };
+/**
+ * A segment in memory of its own, whose rows of a side are numbered as those of all of it.
+ * @param isWhole whether all rows of the side were joined
+ */
+function ownSegment(
+  { rows, left, right, inOrder }: Segment,
+  side: "left" | "right",
+  first: number,
+  isWhole: boolean,
+): Segment {
+  const own = (numbers: Uint32Array | null, of: "left" | "right") =>
+    numbers && addTo(numbers.slice(), of === side ? first : 0);
+  const made = { rows, left: own(left, "left"), right: own(right, "right") };
+  if (!isWhole) return made;
+  return { ...made, inOrder: inOrder ?? (countsUp(made[side]) ? side : undefined) };
 }

@@ -9,24 +9,27 @@ import { alignBits } from "../../arrow/bitmaps.js";
 import type { SourceTable } from "../../arrow/columns.js";
 import { RowBatch } from "../../arrow/row-batch.js";
 import type { TableInput, Tables } from "../../arrow/table-input.js";
-import { TableStream } from "../../arrow/table-stream.js";
+import { cut, TableStream } from "../../arrow/table-stream.js";
 import { bitmapBytes, countSet } from "../../bitmaps.js";
 import type { OutputOption } from "../../containers/arguments.js";
 import type { Placement } from "../../engine/engine.js";
 import { type Keying, keyingOf } from "../../engine/hash-seed.js";
 import { rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";
+import type { RowIndex } from "../../engine/row-operations.js";
 import { closeAll } from "../../spill/closing.js";
 import type { MemoryOptions } from "../../spill/memory-options.js";
-import { heldPart, type Part, streamedPart } from "../../spill/part.js";
+import type { Part } from "../../spill/part.js";
 import { type PartitionOf, partition } from "../../spill/partitioner.js";
 import { type Cut, FIRST_CUT, nextCut, partitionsOf } from "../../spill/row-partitions.js";
 import { MOST_DEPTH, SpillSession } from "../../spill/spill-session.js";
 import { encodeSide, keyForms } from "../keys/encode-keys.js";
+import type { KeyForm } from "../keys/key-types.js";
 import { RelationalCall } from "../relational-call.js";
 import type { JoinOptions, JoinStage } from "./join.js";
-import { joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
+import { joinHeld, joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
 import { PARTS, restOf } from "./join-parts.js";
 import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { repeatedColumns } from "./repeated-columns.js";
 
 /** Results are values on the host, whatever else is asked for: `dictionaries` and `output` are checked alone. */
 type LargeJoinOptions = JoinOptions<never> & OutputOption<Placement>;
@@ -62,6 +65,11 @@ export async function* joinLarge(
 /** A part that is smaller than this share of the one that it was cut from was worth the cut. */
 const SHRUNK = 0.9;
 
+/**
+ * Rows of a batch, at most: where all rows of one come through a join in order they share its memory, and a writer may
+ * begin with it while the next one is joined.
+ */
+const BATCH_ROWS = 1 << 17;
 class LargeJoin {
   readonly #leftWanted: boolean;
   readonly #rightWanted: boolean;
@@ -74,7 +82,11 @@ class LargeJoin {
     readonly parts: Sides<{ readonly partitions: (count: number, cut: Cut) => PartitionOf }>,
     readonly empty: Sides<RowBatch>,
     readonly how: PreparedJoin["how"],
+    readonly nullsEqual: boolean,
+    readonly forms: readonly KeyForm[],
     readonly maxBytes: number,
+    /** Whether rows are handed out with dictionaries, each batch with its own. */
+    readonly coded: boolean,
     /** For keys that crowd. */
     readonly seeded: Keying,
   ) {
@@ -120,8 +132,9 @@ class LargeJoin {
     const parts = { left: { partitions: partitions("left") }, right: { partitions: partitions("right") } };
     const empty = { left: RowBatch.empty(shapes.left), right: RowBatch.empty(shapes.right) };
     const seeded = keyingOf(device.engine.hashSeed);
-    const most = Math.min(maxBytes, session.partBytes);
-    return new LargeJoin(session, call, prepare, parts, empty, how, most, seeded);
+    const coded = options.dictionaries !== undefined;
+    const most = Math.min(maxBytes, coded ? session.writeBytes : session.partBytes);
+    return new LargeJoin(session, call, prepare, parts, empty, how, nullsEqual, forms, most, coded, seeded);
   }
 
   /** The result's columns, without rows. */
@@ -131,28 +144,35 @@ class LargeJoin {
 
   /** All rows. */
   async *tables(streams: Sides<TableStream>): AsyncGenerator<Table> {
-    const right = await this.#taken(streams.right, this.empty.right);
-    if (right.ended) {
-      yield* this.#againstWhole(streams.left.pieces(this.session.partBytes), right.whole());
+    if (!Number.isFinite(this.session.memory.limit)) {
+      const side = streams.left.isTable && !streams.right.isTable ? "right" : "left";
+      const held = await streams[otherSide(side)].whole();
+      yield* this.#againstHeld(side, streams[side].batches(this.coded, BATCH_ROWS), held);
       return;
     }
-    const left = await this.#taken(streams.left, this.empty.left);
+    const right = await this.#taken(streams.right, this.empty.right, this.session.heldBytes);
+    if (right.ended) {
+      const left = this.coded ? streams.left.batches(true) : streams.left.pieces(this.session.partBytes);
+      yield* this.#againstHeld("left", left, right.whole());
+      return;
+    }
+    const left = await this.#taken(streams.left, this.empty.left, this.session.partBytes);
     if (left.ended) {
-      yield* this.#blocks(heldPart(left.whole()), streamedPart(this.empty.right.shape, right.all()));
+      yield* this.#againstHeld("right", right.all(), left.whole());
       return;
     }
     const count = this.session.partitionsFor(Number.POSITIVE_INFINITY);
     yield* this.#partitions({ left: left.all(), right: right.all() }, count, FIRST_CUT, null);
   }
 
-  /** As much of a side as may be in memory. */
-  async #taken(stream: TableStream, { shape }: RowBatch) {
-    const { partBytes, pieceBytes } = this.session;
-    const pieces = stream.pieces(pieceBytes);
+  /** A side up to some bytes, and a piece. */
+  async #taken(stream: TableStream, { shape }: RowBatch, most: number) {
+    const { pieceBytes } = this.session;
+    const pieces = this.coded ? stream.rowBatches(most) : stream.pieces(pieceBytes);
     let batches: RowBatch[] = [];
     let bytes = 0;
     let ended = false;
-    while (bytes <= partBytes) {
+    while (bytes <= most) {
       const { value, done } = await pieces.next();
       ended = done === true;
       if (ended) break;
@@ -168,11 +188,11 @@ class LargeJoin {
     return {
       ended,
       /** What was taken; not held on to. */
-      whole: () => RowBatch.concat(shape, taken()),
+      whole: () => RowBatch.merged(shape, taken(), () => this.session.pause()),
       /** The same, and then the rest. */
       all: async function* (): AsyncGenerator<RowBatch> {
-        for (const all = taken(); all.length > 0; ) yield all.shift() as RowBatch;
-        yield* pieces;
+        for (const all = taken(); all.length > 0; ) yield* cut((all.shift() as RowBatch).plain(), pieceBytes);
+        for await (const piece of pieces) yield* cut(piece.plain(), pieceBytes);
       },
     };
   }
@@ -209,13 +229,15 @@ class LargeJoin {
     const { left, right } = part;
     if (this.#isNothing(part)) return;
     const { partBytes, pieceBytes } = this.session;
-    const smaller = Math.min(left.bytes, right.bytes);
     const shrunk =
       from === null || left.bytes < SHRUNK * from.left.bytes || right.bytes < SHRUNK * from.right.bytes;
-    if (right.bytes <= partBytes) yield* this.#againstWhole(left.pieces(partBytes), await wholeOf(right));
-    else if (smaller <= partBytes || cut.depth > MOST_DEPTH || !shrunk) yield* this.#blocks(left, right);
+    if (right.bytes <= partBytes)
+      yield* this.#againstHeld("left", left.pieces(partBytes), await wholeOf(right));
+    else if (left.bytes <= partBytes)
+      yield* this.#againstHeld("right", right.pieces(partBytes), await wholeOf(left));
+    else if (cut.depth > MOST_DEPTH || !shrunk) yield* this.#blocks(left, right);
     else {
-      const count = this.session.partitionsFor(smaller);
+      const count = this.session.partitionsFor(Math.min(left.bytes, right.bytes));
       const pieces = { left: left.pieces(pieceBytes), right: right.pieces(pieceBytes) };
       yield* this.#partitions(pieces, count, cut, part);
     }
@@ -228,14 +250,47 @@ class LargeJoin {
     return !(left.rows > 0 && leftAlone) && !(right.rows > 0 && this.#rightWanted);
   }
 
-  /** The right is in memory, the left comes by. */
-  async *#againstWhole(left: AsyncIterable<RowBatch>, right: RowBatch): AsyncGenerator<Table> {
-    const matched = this.#rightWanted ? new Uint8Array(bitmapBytes(right.rows)) : null;
-    for await (const piece of left) {
-      this.session.pause();
-      yield* this.#joined(piece, right, { how: PARTS.left[this.how], right: matched });
+  /** One side is in memory, of `side` batches come by. */
+  async *#againstHeld(
+    side: "left" | "right",
+    batches: AsyncIterable<SourceTable>,
+    held: SourceTable,
+  ): AsyncGenerator<Table> {
+    const own = otherSide(side);
+    const how = PARTS[side][this.how];
+    const wanted = own === "right" ? this.#rightWanted : this.#leftWanted;
+    const matched = wanted ? new Uint8Array(bitmapBytes(held.rows)) : null;
+    const { forms, call } = this;
+    const index = await call.onSlot(await call.begin(), [held], () => this.#index(own, held));
+    try {
+      for await (const batch of batches) {
+        this.session.pause();
+        const prepared = this.#coded(this.prepare(...sidesOf(side, batch, held)), own);
+        const made = joinHeld(prepared, side, { forms, index }, { how, matched }, this.maxBytes);
+        yield* call.eachOnSlot([batch, held], made);
+      }
+    } finally {
+      index.destroy();
     }
-    if (matched !== null) yield* this.#unmatched(right, matched);
+    const rest = matched && restOf(this.how, side, matched, held.rows);
+    if (rest === null || rest.rows === 0) return;
+    yield* this.#alone(...sidesOf(side, this.empty[side], held), rest);
+  }
+
+  /** @param held the side whose rows may come again and again */
+  #coded(prepared: PreparedJoin, held: "left" | "right"): PreparedJoin {
+    return this.coded ? { ...prepared, outputs: repeatedColumns(prepared.outputs, held) } : prepared;
+  }
+
+  async #index(side: "left" | "right", held: SourceTable): Promise<RowIndex> {
+    const { forms, nullsEqual, call } = this;
+    const { keys } = this.prepare(...sidesOf(otherSide(side), this.empty[otherSide(side)], held));
+    const rows = await (await call.begin()).engine.rows();
+    const encoded = encodeSide(keys[side], forms, held.rows, `${side}Factors`);
+    call.endStage("encode keys");
+    const index = await rows.index(encoded, { nullsEqual, signal: call.options.signal });
+    call.endStage("hash join");
+    return index;
   }
 
   /** The right comes in several pieces: what left rows match is known after the last. */
@@ -283,10 +338,19 @@ class LargeJoin {
   }
 
   /** Rows of one of two batches. */
-  #alone(left: RowBatch, right: RowBatch, segment: Segment): AsyncGenerator<Table> {
+  #alone(left: SourceTable, right: SourceTable, segment: Segment): AsyncGenerator<Table> {
     const made = segmentTables(this.prepare(left, right), segment, this.maxBytes);
     return this.call.eachOnSlot([left, right], made);
   }
+}
+
+function otherSide(side: "left" | "right"): "left" | "right" {
+  return side === "left" ? "right" : "left";
+}
+
+/** A table of `side` and one of the other side, the left one first. */
+function sidesOf(side: "left" | "right", table: SourceTable, other: SourceTable) {
+  return side === "left" ? ([table, other] as const) : ([other, table] as const);
 }
 
 /** What each of some parts has of all. */

@@ -2,7 +2,7 @@
 
 import { fixedWidth } from "../../arrow/arrow-types.js";
 import type { Chunk } from "../../arrow/chunk.js";
-import type { OutputColumn } from "../../arrow/materialise.js";
+import { comesAsItIs, type OutputColumn } from "../../arrow/materialise.js";
 import type { Segment } from "../../engine/join-kinds.js";
 
 /** Bytes of a row: the same for all, and what each adds to that. */
@@ -12,36 +12,49 @@ interface RowBytes {
 }
 
 /**
- * Cuts a segment into pieces whose columns take at most `maxBytes`, but for pieces of one row. Values behind
- * dictionaries and views are shared with the input, and are not counted.
+ * Cuts a segment into pieces of at most `maxRows` rows whose columns take at most `maxBytes`, but for pieces of one
+ * row. Not counted are values behind dictionaries and views, which are shared with the input, and columns that come
+ * through as they are.
  */
 export function* cutByBytes(
   outputs: readonly OutputColumn[],
   segment: Segment,
   maxBytes: number,
+  maxRows: number,
 ): Generator<Segment> {
   const { rows } = segment;
   let fixed = 0;
+  let all = 0;
   const varying: { rows: Uint32Array; bytes: (row: number) => number }[] = [];
   for (const output of outputs) {
     const side = output.left && segment.left ? "left" : "right";
     const [part, numbers] = [output[side] ?? output.left, segment[side]];
-    if (!part) continue;
-    const bytes = rowBytes(part.chunk());
+    if (!part || comesAsItIs(part, segment, side)) continue;
+    const chunk = part.chunk();
+    const bytes = rowBytes(chunk);
     fixed += Math.max(bytes.fixed, 1 + (fixedWidth(output.field.type) ?? 0));
-    if (bytes.varying && numbers && output[side]) varying.push({ rows: numbers, bytes: bytes.varying });
+    if (!bytes.varying || !numbers || !output[side]) continue;
+    all += chunk.layout === "bytes" ? stringBytes(chunk.offsets, numbers) : Number.POSITIVE_INFINITY;
+    varying.push({ rows: numbers, bytes: bytes.varying });
+  }
+  if (rows > 0 && rows <= maxRows && all + fixed * rows <= maxBytes) {
+    yield segment;
+    return;
   }
   let from = 0;
   let total = 0;
-  const piece = (to: number): Segment => ({
-    rows: to - from,
-    left: segment.left?.subarray(from, to) ?? null,
-    right: segment.right?.subarray(from, to) ?? null,
-  });
+  const piece = (to: number): Segment =>
+    to - from === rows
+      ? segment
+      : {
+          rows: to - from,
+          left: segment.left?.subarray(from, to) ?? null,
+          right: segment.right?.subarray(from, to) ?? null,
+        };
   for (let row = 0; row < rows; row++) {
     let bytes = fixed;
     for (const { rows: numbers, bytes: bytesOf } of varying) bytes += bytesOf(numbers[row]);
-    if (row > from && total + bytes > maxBytes) {
+    if (row > from && (total + bytes > maxBytes || row - from === maxRows)) {
       yield piece(row);
       from = row;
       total = 0;
@@ -49,6 +62,13 @@ export function* cutByBytes(
     total += bytes;
   }
   if (from < rows) yield piece(rows);
+}
+
+/** Of all strings at some rows. */
+function stringBytes(offsets: Uint32Array, rows: Uint32Array): number {
+  let bytes = 0;
+  for (let i = 0; i < rows.length; i++) bytes += offsets[rows[i] + 1] - offsets[rows[i]];
+  return bytes;
 }
 
 /** A byte for the validity bit is on the safe side. */

@@ -59,7 +59,7 @@ export async function findPairs(
   const pairs = await rows
     .match(encoded.left, encoded.right, isSemi ? "semi" : "inner", joinCall)
     .catch(refusePairs);
-  return filteredPairs(prepared, device, pairs, firstLeft);
+  return filteredPairs(prepared, device, pairs, "left", firstLeft);
 }
 
 /** Engines say what helps where a table is too large. How many pairs there are follows from the keys. */
@@ -69,18 +69,22 @@ function refusePairs(error: unknown): never {
   throw new LimitError(error.limit, error.need, error.have, fix, { cause: error });
 }
 
-/** The pairs for which the join's condition holds, those that were given being released; all where it has none. */
+/**
+ * The pairs for which the join's condition holds, those that were given being released; all where it has none.
+ * @param first number of the first row of `side` that pairs are of
+ */
 export async function filteredPairs(
   { call, filter }: PreparedJoin,
   device: Device,
   pairs: RowPairs,
-  firstLeft = 0,
+  side: "left" | "right" = "left",
+  first = 0,
 ): Promise<RowPairs> {
   if (filter === null) return pairs;
   try {
-    const all = { left: addTo(pairs.left, firstLeft), right: pairs.right };
+    const all = { left: pairs.left, right: pairs.right, [side]: addTo(pairs[side], first) };
     const kept = await filterPairs(all, filter, call.pause, await device.host());
-    return { left: addTo(kept.left, -firstLeft), right: kept.right };
+    return { left: kept.left, right: kept.right, [side]: addTo(kept[side], -first) };
   } finally {
     pairs.release?.();
   }

@@ -3,12 +3,13 @@
  * longer the more is in use; memory that threads share it does not count at all. So garbage is collected here once
  * arrays of so many bytes were added.
  */
-import { builtin } from "../io/builtin.js";
-
 /** Bytes of arrays that may be added between two collections, at least: one takes some 10 ms. */
 const LEAST_ARRAYS = 2 ** 24;
 /** Bytes of objects: twice what V8 lets come and go without a look at the objects that stay. */
 const MOST_OBJECTS = 2 ** 25;
+
+const builtin: typeof process.getBuiltinModule | undefined =
+  typeof process === "undefined" ? undefined : process.getBuiltinModule;
 
 type Collect = () => void;
 let collect: Collect | undefined;
@@ -18,12 +19,12 @@ function collector(): Collect {
   const { gc } = globalThis as { gc?: Collect };
   if (gc) return gc;
   try {
-    builtin("node:v8")?.setFlagsFromString("--expose-gc");
-    return builtin("node:vm")?.runInNewContext("gc") ?? (() => {});
+    builtin?.("node:v8")?.setFlagsFromString("--expose-gc");
+    return builtin?.("node:vm")?.runInNewContext("gc") ?? (() => {});
   } catch {
     return () => {}; // a runtime without V8
   } finally {
-    if (!gc) builtin("node:v8")?.setFlagsFromString("--no-expose-gc");
+    if (!gc) builtin?.("node:v8")?.setFlagsFromString("--no-expose-gc");
   }
 }
 
@@ -31,6 +32,8 @@ export class GarbageBound {
   readonly #most: number;
   /** The least that was in use since the last collection, in bytes. */
   #arrays = Number.POSITIVE_INFINITY;
+  /** Of arrays that other threads handed over, and not of shared ones. */
+  #external = Number.POSITIVE_INFINITY;
   #objects = Number.POSITIVE_INFINITY;
 
   /** @param bytes of arrays that may be added between two collections; Infinity: there are none */
@@ -41,14 +44,17 @@ export class GarbageBound {
   /** Collects garbage if enough was added. To be called between pieces of work; takes microseconds if not. */
   check(): void {
     if (this.#most === Number.POSITIVE_INFINITY || typeof process === "undefined") return;
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    const { arrayBuffers, external, heapUsed } = process.memoryUsage();
     this.#arrays = Math.min(this.#arrays, arrayBuffers);
+    this.#external = Math.min(this.#external, external);
     this.#objects = Math.min(this.#objects, heapUsed);
-    if (arrayBuffers - this.#arrays < this.#most && heapUsed - this.#objects < MOST_OBJECTS) return;
+    const added = Math.max(arrayBuffers - this.#arrays, external - this.#external);
+    if (added < this.#most && heapUsed - this.#objects < MOST_OBJECTS) return;
     collect ??= collector();
     collect();
     const left = process.memoryUsage();
     this.#arrays = left.arrayBuffers;
+    this.#external = left.external;
     this.#objects = left.heapUsed;
   }
 }

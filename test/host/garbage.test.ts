@@ -1,7 +1,7 @@
 // Garbage that weighs nothing in V8's eyes is collected.
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { GarbageBound } from "../../src/spill/garbage.js";
+import { GarbageBound } from "../../src/host/garbage.js";
 
 const MIB = 2 ** 20;
 const inUse = () => process.memoryUsage().arrayBuffers;
