@@ -46,7 +46,7 @@ const BUNDLES = [
     name: "warpmap/relational",
     source: `export * from "./dist/relational/index.js";`,
     uses: ["rows"],
-    limits: { webgpu: 92.5, cpu: 84.5 },
+    limits: { webgpu: 94, cpu: 86 },
   },
   {
     name: "warpmap/sketches",

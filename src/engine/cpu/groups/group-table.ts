@@ -38,6 +38,17 @@ const NEAR_FROM = 1;
 const NOT_NEAR = 0xffffffff;
 const NEAR_KEYS = 2 ** 14;
 
+/** Words of the memory for so many groups. */
+export function groupWords(keys: GroupKeys, groups: number): number {
+  let sum = 0;
+  const none = new Uint32Array(0);
+  groupMemory(keys, groups, (length) => {
+    sum += length;
+    return none;
+  });
+  return sum;
+}
+
 /** Memory for so many groups, zeroed. */
 export function groupMemory(
   { exact, hashed, stride }: GroupKeys,

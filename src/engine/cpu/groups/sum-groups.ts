@@ -24,7 +24,7 @@ import {
 } from "./aggregate-jobs.js";
 import { closeKeys } from "./close-columns.js";
 import { phaseClock } from "./group-rows.js";
-import { type GroupKeys, GroupTable, groupMemory, keysOf } from "./group-table.js";
+import { type GroupKeys, GroupTable, groupMemory, groupWords, keysOf } from "./group-table.js";
 import { chooseLayout, type Layout } from "./key-layout.js";
 import { leadersOfStrings } from "./leaders.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
@@ -142,7 +142,7 @@ class Slices {
     this.#form = { exact, hashed: false, width, stride, bytes: side.bytes };
     this.#rows = side.keys.rows;
     this.#stop = stopFlag(run);
-    this.#sets = Array.from({ length: run.helpers(this.#rows) + 1 }, () => this.#newSet());
+    this.#sets = this.#newSets();
   }
 
   /** FULL where a thread has too many groups, LOST where floats need grids. */
@@ -173,16 +173,29 @@ class Slices {
     return stop === FULL || stop === LOST ? stop : this.#merged();
   }
 
-  #newSet(): GroupSet {
-    const { work } = this.run;
+  /** A set for each thread, in one piece of memory. */
+  #newSets(): GroupSet[] {
+    const { work, threads } = this.run;
     const { stride } = new LaneSums(this.columns);
     const fitting = 2 ** Math.floor(Math.log2(SET_BYTES / 8 / Math.max(1, stride)));
     const groups = Math.min(MOST_GROUPS, Math.max(LEAST_GROUPS, fitting));
-    return {
-      memory: groupMemory(this.#form, groups, (length) => work.zeroedWords(length)),
-      sums: work.numbers(groups * stride),
-      state: new Int32Array(work.zeroedWords(2).buffer, 0, 2),
-    };
+    const sumWords = 2 * groups * stride;
+    const tableWords = groupWords(this.#form, groups) + 2;
+    const each = sumWords + 2 * Math.ceil(tableWords / 2);
+    const count = Math.min(this.run.helpers(this.#rows) + 1, threads.count);
+    const all = work.zeroedWords(each * count);
+    return Array.from({ length: count }, (_, set) => {
+      let at = set * each + sumWords;
+      const words = (length: number) => {
+        at += length;
+        return all.subarray(at - length, at);
+      };
+      return {
+        memory: groupMemory(this.#form, groups, words),
+        sums: new Float64Array(all.buffer, 4 * set * each, groups * stride),
+        state: new Int32Array(all.buffer, 4 * at, 2),
+      };
+    });
   }
 
   async #merged(): Promise<SummedGroups | typeof LOST> {

@@ -30,6 +30,11 @@ export class RowThreads {
     return this.engine?.hashSeed ?? processSeed();
   }
 
+  /** Threads that may share a job, the calling one included. */
+  get count(): number {
+    return this.engine?.host.threads ?? 1;
+  }
+
   /** @throws DeviceLostError once the engine is destroyed */
   guard(): void {
     this.engine?.guard();
