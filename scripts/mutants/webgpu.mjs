@@ -357,11 +357,11 @@ export const webgpuFaults = [
     ...parts,
   },
   {
-    name: "gpu-mean-truncates",
-    what: "means are not rounded to the nearest",
+    name: "gpu-mean-short",
+    what: "quotients have a bit too few to be rounded by",
     file: "src/engine/webgpu/wgsl/reduce/finish-means.wgsl",
-    find: "if (!half || (!rest && (bits.x & 1u) == 0u)) {",
-    replace: "if (true) {",
+    find: "const QUOTIENT_BITS: u32 = 54u;",
+    replace: "const QUOTIENT_BITS: u32 = 53u;",
     ...reduce,
   },
   {

@@ -27,17 +27,17 @@ async function moveEntries<K extends KeyType, V extends ValueType>(
   call: CallOptions,
   renumber?: Renumber,
 ): Promise<void> {
-  // entries are done when they are in the other table
-  const { keys, values } = await from.retrieveAll("device", {
-    ...call,
-    log: undefined,
-    onProgress: undefined,
-  });
+  const { keys, values } = await from.retrieveAll("device", { ...half(call, 0, from.live), log: undefined });
   let moved: unknown = keys;
   try {
     if (renumber) moved = await renumber(keys as DeviceArray<"u32">);
     call.signal?.throwIfAborted();
-    const { rejected } = await to.insert(moved as Input<K>, values as Input<V> | null, "keep", call);
+    const { rejected } = await to.insert(
+      moved as Input<K>,
+      values as Input<V> | null,
+      "keep",
+      half(call, 1, from.live),
+    );
     if (rejected > 0) {
       const { slots } = to.spec;
       throw new CapacityError({ inserted: to.live, rejected, capacity: slots, slots });
@@ -65,4 +65,19 @@ export async function rebuilt<K extends KeyType, V extends ValueType>(
     fresh.destroy();
     throw error;
   }
+}
+
+/** Options of the first or second of two operations on all entries, whose progress is that of the call. */
+function half(call: CallOptions, number: 0 | 1, entries: number): CallOptions {
+  const { onProgress } = call;
+  if (onProgress === undefined) return call;
+  let told = -1;
+  return {
+    ...call,
+    onProgress: (done, total) => {
+      const now = Math.floor((entries * (number + (total === 0 ? 1 : done / total))) / 2);
+      if (now > told && now > 0) onProgress(now, entries);
+      told = now;
+    },
+  };
 }
