@@ -119,8 +119,8 @@ export const tableFaults = [
     name: "quantile-of-the-whole-table",
     what: "a quantile's position is rounded with its group's start",
     file: "src/relational/aggregate/quantiles.ts",
-    find: "const place = start + Math.floor(at);",
-    replace: "const place = Math.floor(start + at);",
+    find: "const at = part * (end - start - 1);",
+    replace: "const at = start + part * (end - start - 1) - start;",
     ...test("relational/aggregate/exact-aggregates"),
   },
   {
