@@ -2,6 +2,7 @@
  * Inputs of a job on their way into memory that all threads reach. Only the calling thread reads the arrays of a user,
  * so it copies them piece by piece; workers begin with the pieces that are there, and wait for the one that they took.
  */
+import { bitmapBytes } from "../bitmaps.js";
 import { type Arrived, stopArrival, tellArrived } from "./arrived.js";
 import type { RowMemory, Scratch } from "./row-memory.js";
 import { type Pause, TURN_MS } from "./work.js";
@@ -58,8 +59,8 @@ export class ArrivingRows {
 
   /** The same for a bitmap. */
   bits(name: string, bits: Uint8Array): Uint8Array {
-    const part = bits.subarray(this.first >>> 3, (this.first + this.rows + 7) >>> 3);
-    return this.#arrives(name, part, (from, to) => [from >>> 3, (to + 7) >>> 3]);
+    const part = bits.subarray(this.first >>> 3, bitmapBytes(this.first + this.rows));
+    return this.#arrives(name, part, (from, to) => [from >>> 3, bitmapBytes(to)]);
   }
 
   /** The same for byte strings that lie end to end. @param edges where row r begins, and the row before it ends */

@@ -3,6 +3,7 @@
  * stay in its cache, else by partitions of sorted keys. Columns are copied to memory that threads share piece by piece,
  * while other threads work.
  */
+import { bitmapBytes } from "../../../bitmaps.js";
 import { ArrivingRows } from "../../../host/arrival.js";
 import { gridOf, noFloats } from "../../../host/exact-floats.js";
 import { type LaneColumn, LaneSums, lanesOf, sumsOfLanes } from "../../../host/lanes.js";
@@ -268,7 +269,7 @@ function arrivingLanes(column: LaneColumn, rows: ArrivingRows, name: string): La
 
 /** Room for as many values. */
 function sortedLike(column: LaneColumn, rows: number, memory: RowMemory): LaneColumn {
-  const validity = column.validity && memory.bytes((rows >>> 3) + 1);
+  const validity = column.validity && memory.bytes(bitmapBytes(rows));
   if (column.kind === "rows") return { ...column, validity };
   if (column.kind === "words") return { ...column, data: memory.words(rows * column.width), validity };
   const { data } = column;
