@@ -35,7 +35,6 @@ export interface GroupKeys {
 
 const GROUPS = 0;
 const NEAR_FROM = 1;
-const NOT_NEAR = 0xffffffff;
 const NEAR_KEYS = 2 ** 14;
 
 /** Words of the memory for so many groups. */
@@ -114,16 +113,14 @@ export class GroupTable {
   #findWords({ codes }: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
     const { head, near } = this.memory;
     if (head[GROUPS] === 0) head[NEAR_FROM] = leastOf(codes, from, to);
-    const least = head[NEAR_FROM];
+    const least = head[NEAR_FROM] | 0;
     for (let position = from; position < to; position++) {
-      const code = codes[position];
-      const index = (code - least) >>> 0;
-      let found = index < NEAR_KEYS ? near[index] : NOT_NEAR;
-      if (found === 0 || found === NOT_NEAR) {
-        found = this.#findFar(code, found === 0, firstRow + position);
-        if (found === 0) return position - from;
-        if (index < NEAR_KEYS) near[index] = found;
-      }
+      position = findNear(codes, position, to, near, least, ids, from);
+      if (position === to) break;
+      const index = (codes[position] - least) >>> 0;
+      const found = this.#findFar(codes[position], index < near.length, firstRow + position);
+      if (found === 0) return position - from;
+      if (index < near.length) near[index] = found;
       ids[position - from] = found - 1;
     }
     return to - from;
@@ -224,6 +221,27 @@ export class GroupTable {
     slots[slot] = code;
     slots[slot + 1] = group + 1;
   }
+}
+
+/** Finds near keys up to the first that is not there, whose position it answers. */
+function findNear(
+  codes: Uint32Array,
+  from: number,
+  to: number,
+  near: Uint32Array,
+  least: number,
+  ids: Uint32Array,
+  first: number,
+): number {
+  let position = from;
+  for (; position < to; position++) {
+    const index = (codes[position] - least) >>> 0;
+    if (index >= near.length) break;
+    const found = near[index];
+    if (found === 0) break;
+    ids[position - first] = found - 1;
+  }
+  return position;
 }
 
 /** The keys of a table's groups, for another table to find. */
