@@ -110,10 +110,16 @@ class Summing {
 async function withGrids(run: RowRun, columns: readonly LaneColumn[], rows: number): Promise<LaneColumn[]> {
   const arriving = new ArrivingRows(run.work, new Scratch(run.work), 0, rows);
   const floats = columns.flatMap((column, c) => {
-    const there = arrivingLanes(column, arriving, `floats ${c}`);
-    return there.kind === "floats" ? [there.data] : [];
+    if (column.kind !== "floats") return [];
+    // ranges count nulls in
+    const there = arrivingLanes({ ...column, validity: null }, arriving, `floats ${c}`);
+    return [(there as typeof column).data];
   });
-  arriving.bring?.(0, rows);
+  const { bring } = arriving;
+  for (let from = 0; bring !== null && from < rows; from += SLICE_ROWS) {
+    bring(from, Math.min(rows, from + SLICE_ROWS));
+    await run.pace.turn();
+  }
   const pieces = Math.ceil(rows / SLICE_ROWS);
   const ranges = run.work.numbers(3 * pieces * floats.length);
   const job: FloatRangesJob = { kind: "float ranges", columns: floats, rows, sliceRows: SLICE_ROWS, ranges };
@@ -314,8 +320,11 @@ async function sumByPartition(
   const ranked = rankFirsts(firstsOf, rows);
   const split: Float64Array[] = [];
   const stride = lanes.reduce((sum, column) => sum + lanesOf(column), 0);
+  // floats of all magnitudes have many lanes, most of which are 0 in all groups: those are one array
+  const zeros = new Float64Array(ranked.firsts.length);
   for (let lane = 0; lane < stride; lane++) {
-    const values = new Float64Array(ranked.firsts.length);
+    const isUsed = made.some(({ buffers }) => buffers[lane + 1].byteLength > 0);
+    const values = isUsed ? new Float64Array(ranked.firsts.length) : zeros;
     for (const [m, { buffers }] of made.entries())
       scatter(new Float64Array(buffers[lane + 1]), ranked.ranks[m], values);
     split.push(values);

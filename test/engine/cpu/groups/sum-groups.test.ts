@@ -112,15 +112,13 @@ const columnsOf = (rows: number): Record<string, SummedColumn> => ({
     validity: bitmap(rows, (row) => row % 11 > 2),
   },
 });
+const hostileFloats = (rows: number) =>
+  Float64Array.from(
+    { length: rows },
+    (_, row) => (random(row) - 2 ** 31) * 10 ** ((random(row ^ 9) % 590) - 300),
+  );
 const hostile = (rows: number): Record<string, SummedColumn> => ({
-  "of all magnitudes": {
-    kind: "floats",
-    data: Float64Array.from(
-      { length: rows },
-      (_, row) => (random(row) - 2 ** 31) * 10 ** ((random(row ^ 9) % 590) - 300),
-    ),
-    validity: null,
-  },
+  "of all magnitudes": { kind: "floats", data: hostileFloats(rows), validity: null },
   odd: {
     kind: "floats",
     data: Float64Array.from({ length: rows }, (_, row) =>
@@ -227,6 +225,37 @@ it("tells keys apart whose hashes are equal", async () => {
     const keys = keysOf(3000, (row) => row % 700);
     for (const hashMask of [0, 3])
       await check(engines.slice(0, 1), keys, (row) => row % 700, columnsOf(3000), 3000, { hashMask });
+  }
+});
+
+it("copies no columns but floats to find their magnitudes", async () => {
+  const rows = 2 ** 17;
+  const wide = {
+    kind: "words",
+    data: new Uint32Array(8 * rows),
+    width: 8,
+    signed: true,
+    validity: null,
+  } as const;
+  const peakOf = async (data: Float64Array) => {
+    const engine = (await openCpuEngine({ threads: 2 })) as CpuEngine;
+    const columns: SummedColumn[] = [{ kind: "floats", data, validity: null }, wide, wide, wide];
+    await sumGroups(engine, { rows, columns: [words(rows, (row) => row % 3)] }, columns, { numbers: false });
+    const { peak } = engine.host.memory.use;
+    engine.destroy();
+    return peak;
+  };
+  const added = (await peakOf(hostileFloats(rows))) - (await peakOf(new Float64Array(rows)));
+  // those of a second pass over the rows
+  expect(added).toBeLessThan(1.5 * 3 * wide.data.byteLength);
+});
+
+it("keeps one array for all lanes of zeros", async () => {
+  const columns: SummedColumn[] = [{ kind: "floats", data: new Float64Array(ROWS).fill(1), validity: null }];
+  const keys = { rows: ROWS, columns: [words(ROWS, (row) => row)] };
+  for (const engine of engines) {
+    const [{ floats }] = (await sumGroups(engine, keys, columns, { numbers: false })).columns;
+    expect(new Set(floats).size).toBe(2);
   }
 });
 
