@@ -102,6 +102,7 @@ class Summing {
     const bits = partitionBits(keys.rows, layout);
     const reason = "a thread's groups would outgrow the cache";
     this.call.log?.beginChunk({ strategy: "partitioned", reason, partitions: 2 ** bits });
+    run.pace.share = 0.5; // rows are sorted, then summed up
     return sumByPartition(run, side, layout, columns, groupOf, this.#phase);
   }
 }
@@ -174,7 +175,8 @@ class Slices {
         groupOf: groupOf?.subarray(first, first + rows) ?? null,
       } as const;
       const { bring } = arriving;
-      return { job, bring: bring && ((from, to) => this.#stop[0] === 0 && bring(from, to)) };
+      const isDone = () => this.#stop[0] === 0;
+      return { job, bring: bring && ((from, to) => isDone() && bring(from, to)), isDone };
     });
     const stop = this.#stop[0];
     return stop === FULL || stop === LOST ? stop : this.#merged();

@@ -8,6 +8,9 @@ export class Pace {
   readonly #total: number;
   readonly #guard: () => void;
   #done = 0;
+  #told = 0;
+  /** What counting a row as done adds: less than 1 where rows are gone over more than once. */
+  share = 1;
   #lastTurn = performance.now();
 
   /** @param guard throws when the operation must not go on */
@@ -19,7 +22,7 @@ export class Pace {
 
   /** Counts rows as done. */
   add(rows: number): void {
-    this.#done = Math.min(this.#total, this.#done + rows);
+    this.#done = Math.min(this.#total, this.#done + this.share * rows);
   }
 
   /**
@@ -27,7 +30,9 @@ export class Pace {
    * @param more rows that are done besides those that were counted
    */
   readonly pause = async (more = 0): Promise<void> => {
-    this.#call.onProgress?.(Math.min(this.#total, this.#done + Math.floor(more)), this.#total);
+    const done = Math.min(this.#total, Math.floor(this.#done + this.share * more));
+    this.#told = Math.max(this.#told, done);
+    this.#call.onProgress?.(this.#told, this.#total);
     await nextTask();
     this.#lastTurn = performance.now();
     this.#call.signal?.throwIfAborted();

@@ -65,15 +65,15 @@ export class RowRun {
     const scratch = new Scratch(this.work);
     for (let first = 0; first < rows; first += chunk) {
       const count = Math.min(chunk, rows - first);
-      const { job, bring } = makeJob(first, count, scratch);
+      const { job, bring, isDone = () => true } = makeJob(first, count, scratch);
       const arrived = bring && newArrived(this.slices(count));
       const bringSlice = (piece: number) => bring?.(piece * slice, Math.min(count, (piece + 1) * slice));
-      const pause: Pause = (part = 0) => this.pace.pause(part * count);
+      const pause: Pause = (part = 0) => this.pace.pause(isDone() ? part * count : 0);
       const bringRows = async () => {
         if (arrived) await bringAll(arrived, bringSlice, pause);
       };
       await this.share({ ...job, arrived }, count, bringRows, pause);
-      this.pace.add(count);
+      if (isDone()) this.pace.add(count);
       await this.pace.pause();
     }
   }
@@ -85,4 +85,6 @@ type WithoutArrived<J> = J extends { readonly arrived: unknown } ? Omit<J, "arri
 export interface ArrivingJob {
   readonly job: WithoutArrived<RowJob>;
   readonly bring: ((from: number, to: number) => void) | null;
+  /** False where the rows are to be gone over again. */
+  readonly isDone?: () => boolean;
 }

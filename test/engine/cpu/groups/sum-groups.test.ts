@@ -271,3 +271,19 @@ it("stops when its signal says so", async () => {
     await expect(call).rejects.toBe(reason);
   }
 });
+
+it("tells of rows as done that are not gone over again, and of all at the end alone", async () => {
+  for (const keyAt of [() => 1, (row: number) => row]) {
+    const told: number[] = [];
+    await sumGroups(engines[1], { rows: ROWS, columns: [words(ROWS, keyAt)] }, [], {
+      numbers: false,
+      onProgress: (done, total) => {
+        expect(total).toBe(ROWS);
+        told.push(done);
+      },
+    });
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(told.at(-1)).toBe(ROWS);
+    if (keyAt(7) === 7) expect(told.filter((done) => done === ROWS).length).toBe(1);
+  }
+});
