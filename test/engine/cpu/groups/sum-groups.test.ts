@@ -7,7 +7,7 @@ import type { KeyColumn } from "../../../../src/engine/rows.js";
 import { Sums } from "../../../../src/relational/aggregate/sums.js";
 import { exactSum } from "../../../helpers/exact-sum.js";
 
-const ROWS = 40_001;
+const ROWS = 20_001;
 const random = (row: number) => {
   let x = Math.imul(row ^ (row >>> 16), 0x7feb352d);
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
@@ -63,7 +63,7 @@ const spreads: Record<string, (row: number) => number> = {
   "fifty groups": (row) => random(row) % 50,
   "9,000 groups": (row) => random(row) % 9000,
   "a group a row": (row) => row,
-  "late groups": (row) => (row < 30_000 ? row % 3 : row),
+  "late groups": (row) => (row < 11_000 ? row % 3 : row),
 };
 
 const columnsOf = (rows: number): Record<string, SummedColumn> => ({
