@@ -14,25 +14,15 @@ import {
   AskedColumns,
   type CommandInput,
   deviceLine,
-  type Reading,
+  type Run,
   shortName,
   sizeOf,
   type TableCommand,
-  type TableCommandOptions,
   tellWritten,
   worked,
   writeResult,
 } from "./table-command.js";
 import { type CommandFiles, type NamedFile, STANDARD } from "./table-files.js";
-
-interface Run {
-  readonly files: CommandFiles;
-  readonly reading: Reading;
-  readonly options: TableCommandOptions;
-  readonly device: Device;
-  /** When the command began, by performance.now(). */
-  readonly start: number;
-}
 
 /** Bytes of both files that are worth it: what is smaller is read at once before a second thread is up. */
 const LARGE = 1 << 22;

@@ -6,7 +6,6 @@ import { readFileSync } from "node:fs";
 import type { Table } from "@uwdata/flechette";
 import { firstRows } from "../arrow/first-rows.js";
 import { stackTables } from "../arrow/stack-tables.js";
-import type { Device } from "../device.js";
 import { lateBatches } from "../io/index.js";
 import { jsonLine } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
@@ -15,31 +14,27 @@ import {
   AskedColumns,
   deviceLine,
   type OperatorCall,
-  type Reading,
+  type Run,
   shortName,
   type TableCommand,
-  type TableCommandOptions,
   tellWritten,
   worked,
   writeResult,
 } from "./table-command.js";
-import { type CommandFiles, STANDARD } from "./table-files.js";
+import { STANDARD } from "./table-files.js";
 import { grouped } from "./text.js";
 
-/** What a run is made of besides the command. */
-interface Run {
-  readonly files: CommandFiles;
-  readonly reading: Reading;
-  readonly options: TableCommandOptions;
+interface LimitedRun extends Run {
   /** Rows of the result, at most; undefined: all. */
   readonly limit: number | undefined;
-  readonly device: Device;
-  /** When the command began, by performance.now(). */
-  readonly start: number;
 }
 
 /** @throws as runTableCommand */
-export async function runWithin(command: TableCommand, memory: MemoryOptions, run: Run): Promise<void> {
+export async function runWithin(
+  command: TableCommand,
+  memory: MemoryOptions,
+  run: LimitedRun,
+): Promise<void> {
   const readers: AsyncGenerator<Table>[] = [];
   try {
     await runOn(readers, command, memory, run);
@@ -53,7 +48,7 @@ async function runOn(
   readers: AsyncGenerator<Table>[],
   command: TableCommand,
   memory: MemoryOptions,
-  run: Run,
+  run: LimitedRun,
 ): Promise<void> {
   const { files, reading, limit, device } = run;
   const { clock, progress, host } = reading;

@@ -178,6 +178,16 @@ export interface Reading {
   readonly onNote: (note: string) => void;
 }
 
+/** What a run is made of besides the command. */
+export interface Run {
+  readonly files: CommandFiles;
+  readonly reading: Reading;
+  readonly options: TableCommandOptions;
+  readonly device: Device;
+  /** When the command began, by performance.now(). */
+  readonly start: number;
+}
+
 async function readInputs(
   { inputs, check }: TableCommand,
   files: CommandFiles,

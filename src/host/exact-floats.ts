@@ -64,8 +64,9 @@ export function joined(a: FloatRange, b: FloatRange): FloatRange {
   };
 }
 
-/** A grid that holds all floats of a range. @param bits of a significand but the first */
-export function gridOf({ least, greatest, odd }: FloatRange, bits: 23 | 52): FloatGrid {
+/** A grid that holds all floats of a range. @param isSingle whether they are float32 */
+export function gridOf({ least, greatest, odd }: FloatRange, isSingle: boolean): FloatGrid {
+  const bits = isSingle ? 23 : 52; // of a significand but the first
   if (greatest === 0) return { bands: [{ exponent: 0, limbs: 1 }], odd };
   const whole = bandOver(least, greatest, bits);
   if (whole.limbs <= MOST_LIMBS) return { bands: [whole], odd };

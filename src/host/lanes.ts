@@ -9,11 +9,11 @@
 import { isSet } from "../bitmaps.js";
 import { CUT, type FloatGrid, ROUND, scalesOf } from "./exact-floats.js";
 
-/** A column that is counted or added up. Rows that are null count for nothing. */
-export type LaneColumn =
-  /** One lane: 1 a row. */
+/** Values that are counted, added up or compared by group; those of nulls count for nothing. Bitmaps as those of keys. */
+export type SummedColumn =
+  /** Counts the rows that are not null. */
   | { readonly kind: "rows"; readonly validity: Uint8Array | null }
-  /** Integers of `width` 32-bit words, little-endian, two's complement when signed: a lane a word, and a carry. */
+  /** Integers of `width` 32-bit words, little-endian, two's complement when signed. */
   | {
       readonly kind: "words";
       readonly data: Uint32Array;
@@ -21,21 +21,12 @@ export type LaneColumn =
       readonly signed: boolean;
       readonly validity: Uint8Array | null;
     }
-  /**
-   * Floats. With a grid: a lane a limb, and a carry; where it is odd, counts of NaN, +Infinity and −Infinity besides.
-   * Without: three lanes, whose sum is the floats'; that of most columns.
-   */
   | {
       readonly kind: "floats";
       readonly data: Float32Array | Float64Array;
-      readonly grid: FloatGrid | null;
       readonly validity: Uint8Array | null;
     }
-
-  /**
-   * Two lanes: the least (sign −1) or greatest (1) number, and its row + 1, of equal numbers the first one's; 0 where
-   * there is none. NaN is above all.
-   */
+  /** Finds the row of the least (sign −1) or greatest number. NaN is above all; of equal numbers the first row counts. */
   | {
       readonly kind: "extremes";
       readonly data: Int32Array | Uint32Array | Float32Array | Float64Array;
@@ -43,9 +34,16 @@ export type LaneColumn =
       readonly validity: Uint8Array | null;
     };
 
-type FloatLanes = Extract<LaneColumn, { kind: "floats" }>;
-type WordLanes = Extract<LaneColumn, { kind: "words" }>;
-type ExtremeLanes = Extract<LaneColumn, { kind: "extremes" }>;
+type WordLanes = Extract<SummedColumn, { kind: "words" }>;
+type ExtremeLanes = Extract<SummedColumn, { kind: "extremes" }>;
+type FloatLanes = Extract<SummedColumn, { kind: "floats" }> & { readonly grid: FloatGrid | null };
+
+/**
+ * A column with its lanes. Rows have one: 1 a row. Integers have a lane a word, and a carry. Floats with a grid have a
+ * lane a limb, and a carry; where it is odd, counts of NaN, +Infinity and −Infinity besides; without, as most columns
+ * are, three lanes whose sum is the floats'. Extremes have two: the number, and its row + 1, 0 where there is none.
+ */
+export type LaneColumn = Exclude<SummedColumn, { kind: "floats" }> | FloatLanes;
 
 const WORD = 2 ** 32;
 /** Rows of a block: what is read of them stays in the L1 cache until it is added up. */
@@ -116,7 +114,6 @@ export class LaneSums {
   readonly #offsets: readonly number[];
   readonly #numbers = new Float64Array(BLOCK_ROWS);
   readonly #rest = new Float64Array(BLOCK_ROWS);
-  readonly #singles = new Float32Array(BLOCK_ROWS);
   readonly #words = new Uint32Array(BLOCK_ROWS);
   /** Whether rows are counted and words added in one loop. */
   readonly #isFused: boolean;
@@ -203,13 +200,7 @@ export class LaneSums {
     rows: number | Uint32Array,
     to: Target,
   ): void {
-    let values = data instanceof Float64Array ? data : this.#numbers;
-    let from = first;
-    if (!(data instanceof Float64Array)) {
-      values = this.#numbers;
-      from = 0;
-      values.set(data.subarray(first, first + to.count));
-    }
+    const [values, from] = this.#doublesOf(data, first, to.count);
     const better = this.#words;
     const found = sign < 0 ? findLess(to, values, from, better) : findGreater(to, values, from, better);
     const { ids, offset, stride, sums } = to;
@@ -225,16 +216,20 @@ export class LaneSums {
   }
 
   #addFloats({ data, validity }: FloatLanes, first: number, to: Target): void {
-    let [values, from] = [data, first];
+    let [values, from] = this.#doublesOf(data, first, to.count);
     if (validity !== null) {
-      values = data instanceof Float32Array ? this.#singles : this.#numbers;
-      from = 0;
-      values.set(data.subarray(first, first + to.count));
+      if (values !== this.#numbers) this.#numbers.set(values.subarray(from, from + to.count));
+      [values, from] = [this.#numbers, 0];
       clearNulls(validity, first, to.count, values);
     }
-    const isExact =
-      values instanceof Float32Array ? addSingles(to, values, from) : addDoubles(to, values, from);
-    if (!isExact) this.lost = true;
+    if (!addDoubles(to, values, from)) this.lost = true;
+  }
+
+  /** Where a block of numbers is as doubles: they themselves, or a copy. */
+  #doublesOf(data: ExtremeLanes["data"], first: number, count: number): [Float64Array, number] {
+    if (data instanceof Float64Array) return [data, first];
+    this.#numbers.set(data.subarray(first, first + count));
+    return [this.#numbers, 0];
   }
 
   #addLimbs({ data, validity }: FloatLanes, { bands, odd }: FloatGrid, first: number, to: Target): void {
@@ -274,8 +269,11 @@ export class LaneSums {
   /** Carries what is above 32 bits on, of some groups. */
   carry(sums: Float64Array, groups: number): void {
     for (const [c, column] of this.columns.entries()) {
-      const lanes = Array.from({ length: lanesOf(column) }, (_, k) => sums.subarray(this.#offsets[c] + k));
-      carryOn(column, lanes, 0, groups, this.stride);
+      let first = this.#offsets[c];
+      for (const lanes of carryingOf(column)) {
+        for (let k = first; k < first + lanes; k++) carryLane(sums, k, groups, this.stride);
+        first += lanes + 1;
+      }
     }
   }
 
@@ -358,16 +356,12 @@ function isBetter(value: number, best: number, sign: -1 | 1): boolean {
 
 /** Adds a float to three whose sum is exact. False where it is no longer. */
 function addFloat(sums: Float64Array, at: number, value: number): boolean {
-  let added = value;
-  for (let k = at; k < at + 3; k++) {
-    const before = sums[k];
-    const after = before + added;
-    const share = after - before;
-    sums[k] = after;
-    added = before - (after - share) + (added - share);
-    if (added === 0) return true;
-  }
-  return false;
+  const before = sums[at];
+  const after = before + value;
+  const share = after - before;
+  const lost = before - (after - share) + (value - share);
+  sums[at] = after;
+  return lost === 0 || addLost(sums, at + 1, lost);
 }
 
 /** Where a block of rows is added: lane k of group g is sums[g × stride + offset + k]. */
@@ -379,31 +373,14 @@ interface Target {
   readonly count: number;
 }
 
-/**
- * Carries what is above 32 bits on, of groups `low` to `low + span`.
- * @param sums of each lane of the column; of a group it is number group × stride
- */
-export function carryOn(
-  column: LaneColumn,
-  sums: readonly Float64Array[],
-  low: number,
-  span: number,
-  stride = 1,
-): void {
-  let first = 0;
-  for (const lanes of carryingOf(column)) {
-    for (let k = first; k < first + lanes; k++) carryLane(sums[k], sums[k + 1], low, span, stride);
-    first += lanes + 1;
-  }
-}
-
-function carryLane(sums: Float64Array, next: Float64Array, low: number, span: number, stride: number): void {
-  for (let group = low, at = low * stride; group < low + span; group++, at += stride) {
+/** Hands what is above 32 bits of a lane to the next one. */
+function carryLane(sums: Float64Array, lane: number, groups: number, stride: number): void {
+  for (let group = 0, at = lane; group < groups; group++, at += stride) {
     const sum = sums[at];
     if (sum < WORD && sum > -WORD) continue;
     const carry = Math.floor(sum / WORD);
     sums[at] = sum - carry * WORD;
-    next[at] += carry;
+    sums[at + 1] += carry;
   }
 }
 
@@ -452,8 +429,6 @@ function addUnsigned(
   for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += words[from + i];
 }
 
-// Two functions with one body, for each to see one kind of array.
-
 /**
  * Adds floats to three lanes: the first rounds, the second has what it lost, the third what the second lost (TwoSum:
  * Knuth, The Art of Computer Programming, volume 2, 4.2.2). False where the third one lost something.
@@ -461,25 +436,6 @@ function addUnsigned(
 function addDoubles(
   { sums, ids, stride, offset, count }: Target,
   values: Float64Array,
-  from: number,
-): boolean {
-  let isExact = true;
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    const value = values[from + i];
-    const before = sums[at];
-    const after = before + value;
-    const share = after - before;
-    const lost = before - (after - share) + (value - share);
-    sums[at] = after;
-    if (lost !== 0 && !addLost(sums, at + 1, lost)) isExact = false;
-  }
-  return isExact;
-}
-
-function addSingles(
-  { sums, ids, stride, offset, count }: Target,
-  values: Float32Array,
   from: number,
 ): boolean {
   let isExact = true;
@@ -529,7 +485,7 @@ function clearNulls(
   validity: Uint8Array,
   first: number,
   count: number,
-  out: Float32Array | Float64Array | Uint32Array,
+  out: Float64Array | Uint32Array,
 ): void {
   for (let i = 0; i < count; i++) if (!isSet(validity, first + i)) out[i] = 0;
 }

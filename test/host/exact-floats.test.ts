@@ -9,8 +9,7 @@ function laneSum(
   Floats: typeof Float64Array | typeof Float32Array = Float64Array,
 ): number {
   const data = Floats.from(values);
-  const bits = data instanceof Float32Array ? 23 : 52;
-  const grid = gridOf(rangeOf(data, 0, data.length), bits);
+  const grid = gridOf(rangeOf(data, 0, data.length), data instanceof Float32Array);
   const column = { kind: "floats", data, grid, validity: null } as const;
   const lanes = new LaneSums([column]);
   expect(lanes.stride).toBe(lanesOf(column));
@@ -129,8 +128,8 @@ describe("sums by lanes", () => {
       greatest: 2,
       odd: true,
     });
-    expect(gridOf(range, 52)).toEqual({ bands: [{ exponent: -61, limbs: 3 }], odd: false });
-    const wide = gridOf(joined(range, rangeOf(Float64Array.of(1e-300, 1e300), 0, 2)), 52);
+    expect(gridOf(range, false)).toEqual({ bands: [{ exponent: -61, limbs: 3 }], odd: false });
+    const wide = gridOf(joined(range, rangeOf(Float64Array.of(1e-300, 1e300), 0, 2)), false);
     expect(wide.bands.length).toBe(2);
   });
 });

@@ -195,8 +195,8 @@ const LIMBS = new Float64Array(80);
 
 /** Floats as lanes of rows whose groups are known. */
 export function floatLanes(data: Float32Array | Float64Array, validity: Uint8Array | null): LaneColumn {
-  const bits = data instanceof Float32Array ? 23 : 52;
-  return { kind: "floats", data, grid: gridOf(rangeOf(data, 0, data.length), bits), validity };
+  const grid = gridOf(rangeOf(data, 0, data.length), data instanceof Float32Array);
+  return { kind: "floats", data, grid, validity };
 }
 
 /** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */

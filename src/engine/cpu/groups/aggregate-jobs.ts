@@ -99,11 +99,6 @@ class SliceWorker {
   }
 }
 
-/** Bits of a significand but the first. */
-export function bitsOf(data: Float32Array | Float64Array): 23 | 52 {
-  return data instanceof Float32Array ? 23 : 52;
-}
-
 /** Finds the ranges of floats; a piece is a slice. */
 export interface FloatRangesJob {
   readonly kind: "float ranges";

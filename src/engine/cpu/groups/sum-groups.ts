@@ -15,7 +15,6 @@ import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
 import { rowThreads } from "../rows/row-threads.js";
 import {
-  bitsOf,
   type FloatRangesJob,
   FULL,
   foundRanges,
@@ -31,8 +30,6 @@ import { leadersOfStrings } from "./leaders.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
 import { arrivingColumns, type KeySide, keySide } from "./side-columns.js";
 
-/** Rows of a slice: they and what is read of them stay in a core's cache. */
-const SLICE_ROWS = 2 ** 14;
 /** Bytes of the sums of a thread's groups. */
 const SET_BYTES = 2 ** 19;
 const MOST_GROUPS = 2 ** 13;
@@ -117,18 +114,18 @@ async function withGrids(run: RowRun, columns: readonly LaneColumn[], rows: numb
     return [(there as typeof column).data];
   });
   const { bring } = arriving;
-  for (let from = 0; bring !== null && from < rows; from += SLICE_ROWS) {
-    bring(from, Math.min(rows, from + SLICE_ROWS));
+  const sliceRows = run.threads.tuning.slice;
+  for (let from = 0; bring !== null && from < rows; from += sliceRows) {
+    bring(from, Math.min(rows, from + sliceRows));
     await run.pace.turn();
   }
-  const pieces = Math.ceil(rows / SLICE_ROWS);
-  const ranges = run.work.numbers(3 * pieces * floats.length);
-  const job: FloatRangesJob = { kind: "float ranges", columns: floats, rows, sliceRows: SLICE_ROWS, ranges };
+  const ranges = run.work.numbers(3 * run.slices(rows) * floats.length);
+  const job: FloatRangesJob = { kind: "float ranges", columns: floats, rows, sliceRows, ranges };
   await run.share(job, rows);
   const found = foundRanges(job);
   return columns.map((column) => {
     if (column.kind !== "floats") return column;
-    return { ...column, grid: gridOf(found.shift() ?? noFloats(), bitsOf(column.data)) };
+    return { ...column, grid: gridOf(found.shift() ?? noFloats(), column.data instanceof Float32Array) };
   });
 }
 
@@ -243,7 +240,7 @@ class Slices {
       const map = run.work.words(room * tables.length);
       for (const [s, ids] of numbers.entries())
         for (const [group, id] of ids.entries()) map[s * room + group] = rank[id];
-      await run.share({ kind: "renumber", groupOf, numbers: map, sliceRows: SLICE_ROWS }, groupOf.length);
+      await renumber(run, groupOf, map);
     }
     return {
       firsts: Uint32Array.from(order, (group) => firsts[group]),
@@ -251,6 +248,11 @@ class Slices {
       columns: sumsOfLanes(columns, split),
     };
   }
+}
+
+function renumber(run: RowRun, groupOf: Uint32Array, numbers: Uint32Array): Promise<unknown> {
+  const sliceRows = run.threads.tuning.slice;
+  return run.share({ kind: "renumber", groupOf, numbers, sliceRows }, groupOf.length);
 }
 
 function stopFlag(run: RowRun): Int32Array {
@@ -335,7 +337,7 @@ async function sumByPartition(
   if (groupOf !== null) {
     const numbers = run.work.words(rows);
     for (const [m, { task }] of made.entries()) numbers.set(ranked.ranks[m], recordsBefore(keys, task));
-    await run.share({ kind: "renumber", groupOf, numbers, sliceRows: SLICE_ROWS }, rows);
+    await renumber(run, groupOf, numbers);
   }
   return {
     firsts: ranked.firsts,
