@@ -17,9 +17,10 @@ const LAYERS = [
   // checks of options know a device array when they see one, and arrays on a device check their options: one layer
   { name: "base", path: filesOf("", "(abort-race|bitmaps|errors|options|until-aborted|xxh32|[^/]+\\.d)"), may: ["seam"] },
   { name: "host", path: "^src/host/", may: ["base"] },
-  { name: "seam", path: filesOf("engine/"), may: ["base", "host"] },
+  { name: "seam", path: filesOf("engine/", "(?!kit\\.)[^/]+"), may: ["base", "host"] },
   { name: "cpu engine", path: "^src/engine/cpu/", may: ["base", "host", "seam"] },
   { name: "gpu engines", path: "^src/engine/gpu/", may: ["base", "seam"] },
+  { name: "engine kit", path: filesOf("engine/", "kit"), may: ["base", "seam", "gpu engines"] },
   { name: "webgpu engine", path: "^src/engine/webgpu/", may: ["base", "seam", "gpu engines"] },
   { name: "device", path: filesOf("", "(device|device-options|default-device)"), may: ["base", "host", "seam"] },
   { name: "containers", path: "^src/containers/", may: ["base", "seam", "device"] },
@@ -28,7 +29,7 @@ const LAYERS = [
   { name: "index", path: filesOf("", "index"), may: ["base", "seam", "device", "containers"] },
 
   { name: "arrow", path: "^src/arrow/", may: ["base", "host", "seam"] },
-  { name: "io common", path: filesOf("io/", "(?!(index|write-batches)\\.)[^/]+"), may: ["base", "seam", "arrow"] },
+  { name: "io common", path: filesOf("io/", "(?!(index|units|write-batches)\\.)[^/]+"), may: ["base", "seam", "arrow"] },
   ...["arrow", "csv", "parquet"].map((format) => ({
     name: `io ${format}`,
     path: `^src/io/${format}/`,
@@ -36,7 +37,7 @@ const LAYERS = [
   })),
   {
     name: "io",
-    path: filesOf("io/", "(index|write-batches)"),
+    path: filesOf("io/", "(index|units|write-batches)"),
     may: ["base", "arrow", "io common", "io arrow", "io csv", "io parquet"],
   },
   { name: "spill", path: "^src/spill/", may: ["host", "base", "seam", "device", "arrow", "io common"] },
@@ -46,11 +47,26 @@ const LAYERS = [
   { name: "device tables", path: "^src/relational/device/", may: [...COMMON, "keys"] },
   { name: "aggregate", path: "^src/relational/aggregate/", may: [...COMMON, "sketches", "keys", "device tables"] },
   { name: "join", path: "^src/relational/join/", may: [...COMMON, "keys", "device tables"] },
-  { name: "group", path: "^src/relational/group/", may: [...COMMON, "keys", "device tables", "aggregate"] },
+  // a program of its own, which has its own copy of all that it does
+  {
+    name: "group worker",
+    path: "^src/relational/group/parts-worker\\.ts$",
+    may: ["host", "cpu engine", "io parquet", "aggregate"],
+  },
+  {
+    name: "group",
+    path: "^src/relational/group/(?!parts-worker)",
+    may: [...COMMON, "keys", "device tables", "aggregate", "group worker"],
+  },
   {
     name: "relational",
     path: filesOf("relational/", "index"),
     may: [...COMMON, "device tables", "aggregate", "join", "group"],
+  },
+  {
+    name: "stages",
+    path: "^src/stages/",
+    may: [...COMMON, "keys", "aggregate", "join", "group", "io common", "io", "io csv", "io parquet", "io arrow"],
   },
   { name: "cli", path: "^src/cli/", may: "all" },
 ];

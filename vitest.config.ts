@@ -1,10 +1,12 @@
 // Projects, one suite: test/conformance runs on the CPU engine, on WebGPU in Node and on WebGPU in a browser.
 // The GPU is SwiftShader and the browser Chromium, both from npm (scripts/software-gpu.mjs). Worker processes get `env` as
 // they start, which is when the Vulkan loader reads it; tests of the command line hand it on.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { emulatedGpuEnv, emulator } from "./packages/cuda/scripts/emulator.mjs";
 import { sourceTexts } from "./scripts/build-plugins.mjs";
 import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
 
@@ -20,6 +22,11 @@ const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /** Kernels of users, which pages compile as well. */
 const IN_PAGES = "test/wgsl/changing-wide.test.ts";
+const CUDA_ONLY = "packages/cuda/test/**/*.test.ts";
+/** Row operations of GPU engines, with options that users do not have. */
+const GPU_ROWS = "test/engine/gpu/{groups/group-rows,join/{join-rows,match-*},reduce/*}.test.ts";
+/** Servers and worker processes, for which tests wait more than they work. */
+const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** `npm run test:quick` leaves out folders whose tests read dist/, start processes or write large files, and such files elsewhere. */
@@ -129,7 +136,40 @@ function onWebgpuInNode(
   };
 }
 
+/** A project on the stand-in for the CUDA driver. */
+function onCuda(name: string, files: { include: string[]; isolate: boolean }, bulk = "auto") {
+  return {
+    extends: true as const,
+    plugins: [sourceTexts()],
+    test: {
+      name,
+      ...files,
+      sequence: { groupOrder: NODE_ALONE.groupOrder },
+      maxWorkers: NODE_ALONE.maxWorkers,
+      pool: "forks" as const,
+      env: emulatedGpuEnv(),
+      provide: { backend: "cuda" as const, host: "node" as const, bulk, long },
+    },
+  };
+}
+
+/** Where the stand-in is built: scripts/test.mjs builds it, and says where it cannot. */
+const CUDA_PROJECTS = [
+  onCuda("cuda", { include: [CONFORMANCE, RELATIONAL, GPU_ROWS], isolate: false }),
+  onCuda("cuda-partitioned", { include: [OPERATIONS], isolate: false }, "partitioned"),
+  // a fault there loses all devices of a process
+  onCuda("cuda-engine", { include: [CUDA_ONLY], isolate: true }),
+];
+
 export default defineConfig({
+  // packages of this repository, from their sources
+  resolve: {
+    alias: {
+      "warpmap-cuda": fileURLToPath(new URL("packages/cuda/src/index.ts", import.meta.url)),
+      "warpmap/engine": fileURLToPath(new URL("src/engine/kit.ts", import.meta.url)),
+      "warpmap/stages": fileURLToPath(new URL("src/stages/kit.ts", import.meta.url)),
+    },
+  },
   test: {
     // SwiftShader runs kernels on the same cores as everything else, and compiles them on one
     maxWorkers: 3,
@@ -143,13 +183,25 @@ export default defineConfig({
         test: {
           name: "cpu",
           include: ["test/**/*.test.ts"],
-          exclude: [WEBGPU_ONLY, BROWSER_ONLY, ...(quick ? NOT_QUICK : [])],
+          exclude: [WEBGPU_ONLY, CLUSTER_ONLY, BROWSER_ONLY, ...(quick ? NOT_QUICK : [])],
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",
           execArgv,
           isolate: false, // starting a process for each file takes as long as a fourth of the tests
           env: softwareGpuEnv(),
+          provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
+        },
+      },
+      {
+        extends: true as const,
+        plugins: [sourceTexts()],
+        test: {
+          name: "cluster",
+          include: [CLUSTER_ONLY],
+          sequence: { groupOrder: NODE_ALONE.groupOrder },
+          maxWorkers: NODE_ALONE.maxWorkers,
+          pool: "forks",
           provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
         },
       },
@@ -162,6 +214,7 @@ export default defineConfig({
         { include: [OPERATIONS, PARTITIONED] },
         "partitioned",
       ),
+      ...(existsSync(emulator) ? CUDA_PROJECTS : []),
       {
         extends: true as const,
         plugins: [sourceTexts()],

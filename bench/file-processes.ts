@@ -57,7 +57,7 @@ export async function processRows(
     const sqlPath = extension === ".arrow" ? `${theirs}.parquet` : theirs;
     const statement = `COPY (${sql}) TO ${quoted(sqlPath)}`;
     const ways = [
-      [program, ...call, "--out", own, "--device", "cpu", ...threadsFor(call, threads)],
+      [program, ...call, "--out", own, "--device", "cpu", "--threads", String(threads)],
       ["--input-type=module", "--eval", DUCK, statement, String(threads)],
     ];
     const all = ways.map((): Run[] => []);
@@ -86,11 +86,6 @@ export async function processRows(
   return rows;
 }
 
-/** With --memory there is one thread unless more are asked for. */
-function threadsFor(call: readonly string[], threads: number): string[] {
-  return call.includes("--memory") ? [] : ["--threads", String(threads)];
-}
-
 /** A Node process that has DuckDB run a statement. */
 const DUCK = `
   const [sql, threads] = process.argv.slice(-2);
@@ -109,8 +104,8 @@ const TELL = `data:text/javascript,${encodeURIComponent(`
     writeSync(3, JSON.stringify({ cpuMs: (user + system) / 1000, peakMb: (kib * 1024) / 1e6 }));
   });`)}`;
 
-/** @throws EngineError where it fails */
-async function runProcess(args: readonly string[]): Promise<Run> {
+/** Runs a program of Node. @throws EngineError where it fails */
+export async function runProcess(args: readonly string[]): Promise<Run> {
   const start = performance.now();
   const child = spawn(process.execPath, ["--import", TELL, ...args], {
     stdio: ["ignore", "ignore", "pipe", "pipe"],
@@ -157,12 +152,14 @@ function tasksOf(folder: string): ProcessTask[] {
   });
   const items = `SELECT l.*, o.* EXCLUDE (o_orderkey) FROM ${from("lineitem.parquet")} l JOIN ${from("orders.parquet")} o ON l_orderkey = o_orderkey`;
   const on = "l_orderkey=o_orderkey";
-  const group = (name: string, by: string) => ({
+  const group = (name: string, file: string, by: string, aggregates: string, sql: string) => ({
     name,
-    call: ["group", path("clicks.parquet"), "--by", by, "--agg", "n=count,total=sum:page"],
-    sql: `SELECT "${by}", count(*) AS n, sum(page)::BIGINT AS total FROM ${from("clicks.parquet")} GROUP BY ALL`,
+    call: ["group", path(file), "--by", by, "--agg", aggregates],
+    // the rows of an Arrow file are in a Parquet file, too: DuckDB reads no Arrow files
+    sql: `SELECT "${by}", ${sql} FROM ${from(file.replace(".arrow", ".parquet"))} GROUP BY ALL`,
     extension: ".parquet",
   });
+  const clicks = ["n=count,total=sum:page", "count(*) AS n, sum(page)::BIGINT AS total"] as const;
   return [
     join("parquet: line items with orders, n:1", ["lineitem.parquet", "orders.parquet"], on, items),
     join("the same with --memory 256M", ["lineitem.parquet", "orders.parquet"], on, items, [
@@ -199,8 +196,23 @@ function tasksOf(folder: string): ProcessTask[] {
       ),
       extension: ".csv",
     },
-    group("parquet: events into 12 groups", "kind"),
-    group("parquet: events by user", "user"),
+    group(
+      "parquet: line items by order, a sum of decimals",
+      "decimals.parquet",
+      "l_orderkey",
+      "total=sum:l_quantity",
+      "sum(l_quantity) AS total",
+    ),
+    group("parquet: events into 12 groups", "clicks.parquet", "kind", ...clicks),
+    group("parquet: events by user", "clicks.parquet", "user", ...clicks),
+    group("arrow: events by user", "clicks.arrow", "user", ...clicks),
+    group(
+      "parquet: countDistinct and median of 5,000 strings",
+      "items.parquet",
+      "name",
+      "items=countDistinct:item,middle=median:price",
+      "count(DISTINCT item) AS items, median(price) AS middle",
+    ),
     {
       name: "parquet: distinct of two columns",
       call: ["distinct", path("pairs.parquet"), "--on", "kind,page"],
@@ -236,12 +248,14 @@ async function makeFiles(duck: Duck, folder: string, items: number): Promise<voi
     "events.csv": `SELECT ${events} ${rows(part(2_000_000))}`,
     "events.parquet": `SELECT ${events} ${rows(part(4_000_000))}`,
     "blocked.parquet": `SELECT ${customer("1 + 2 * i")} AS customer ${rows(Math.ceil(customers / 2))}`,
+    "decimals.parquet": `SELECT (1 + i * ${orders} // ${items})::BIGINT AS l_orderkey, (1 + ${h(3, 50)})::DECIMAL(15, 2) AS l_quantity ${rows(items)}`,
+    "items.parquet": `SELECT 'customer-' || lpad((${h(71, 5000)})::VARCHAR, 6, '0') AS name, ${h(72, 100_000)}::INTEGER AS item, ${h(73, 1_000_000)}::DOUBLE / 100 AS price ${rows(items)}`,
     "clicks.parquet": `SELECT ${clicks} ${rows(part(20_000_000))}`,
     "pairs.parquet": `SELECT ${pick(51, [..."abcdefghijkl"])} AS kind, ${h(53, 1000)}::INTEGER AS page ${rows(part(20_000_000))}`,
   };
   for (const [file, sql] of Object.entries(files))
     await duck.run(`COPY (${sql}) TO ${quoted(joinPath(folder, file))}`);
-  for (const file of ["lineitem", "orders"])
+  for (const file of ["lineitem", "orders", "clicks"])
     await writeTable(joinPath(folder, `${file}.arrow`), await readTable(joinPath(folder, `${file}.parquet`)));
 }
 

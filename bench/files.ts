@@ -105,7 +105,7 @@ async function runProcesses(device: Device, options: BenchOptions): Promise<Benc
       notes: [
         "Medians of whole processes in turn, from start to end. ratio is this row's time over warpmap's: above 1, warpmap is faster. memory ratio is warpmap's peak over this row's: below 1, warpmap takes less.",
         "cpu ms: the processor's time of all threads of the process, on a busy machine the better figure to compare.",
-        "With --memory warpmap works on one thread. DuckDB writes no Arrow files: beside them it writes Parquet.",
+        "DuckDB writes no Arrow files: beside them it writes Parquet.",
         "The rows of both files were the same, whatever their order: compared by DuckDB as text.",
       ],
     };

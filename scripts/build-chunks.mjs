@@ -75,12 +75,13 @@ const PARTS = {
   "csv-read": ["io/csv/csv-read"],
   "csv-write": ["io/csv/csv-write"],
   "parquet-write": ["io/parquet/parquet-write"],
-  "parquet-read": ["io/parquet/parquet-read"],
+  "parquet-read": ["io/parquet/parquet-read", "io/parquet/parquet-batches"],
   lz4: ["io/lz4"],
   zstd: ["io/zstd"],
   arrow: ["io/arrow/*"],
   "io-files": ["io/file-source", "io/output", "io/spooled"],
   "io-batches": ["io/*"],
+  "group-parts": ["relational/group/group-parts"],
   spill: ["relational/group/group-large", "relational/join/join-large"],
 };
 /** Files of their own: for pages without a GPU, and for Node. */

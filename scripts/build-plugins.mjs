@@ -2,13 +2,15 @@
 //
 //   import source from "./insert.wgsl"                WGSL text
 //   import texts from "./lists?texts"                 those of a folder, by name
+//   import bytes from "./lane-kernels.wat"            WebAssembly text, assembled, as base64
 //   import source from "./worker.ts?worker-source"    a module bundled to one classic script, minified
 //
 // A worker started from text needs no file of its own, so the same line works from TypeScript sources, from dist,
-// and in an application that bundles dist again. src/assets.d.ts declares both to TypeScript.
+// and in an application that bundles dist again. src/assets.d.ts declares all to TypeScript.
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
+import openWabt from "wabt";
 
 const WORKER_SUFFIX = "?worker-source";
 const FOLDER_SUFFIX = "?texts";
@@ -35,6 +37,7 @@ export function sourceTexts({ strip = false } = {}) {
 
     async load(id) {
       if (id.endsWith(".wgsl")) return asModule(await wgsl(id));
+      if (id.endsWith(".wat")) return asModule(await assemble(id));
       if (id.endsWith(FOLDER_SUFFIX)) {
         const folder = id.slice(0, -FOLDER_SUFFIX.length);
         const names = (await readdir(folder)).filter((name) => name.endsWith(".wgsl")).sort();
@@ -53,6 +56,16 @@ export function sourceTexts({ strip = false } = {}) {
       return null;
     },
   };
+}
+
+/** The WebAssembly module of a file of its text. */
+async function assemble(path) {
+  const module = (await openWabt()).parseWat(path, await readFile(path, "utf8"));
+  try {
+    return Buffer.from(module.toBinary({}).buffer).toString("base64");
+  } finally {
+    module.destroy();
+  }
 }
 
 /** WGSL has no string literals, so every `//` and every slash-star starts a comment; block comments nest. */
@@ -93,6 +106,22 @@ const unusedModulesLeftOut = {
   },
 };
 
+/** Workers start none: what imports a program of theirs gets an empty one. */
+const noWorkersOfWorkers = {
+  name: "warpmap:no-workers-of-workers",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?worker-source$/ }, ({ path }) => ({ path, namespace: "no-worker" }));
+    onLoad({ filter: /./, namespace: "no-worker" }, () => ({ contents: 'export default "";', loader: "js" }));
+  },
+};
+
+const assembled = {
+  name: "warpmap:assembled",
+  setup({ onLoad }) {
+    onLoad({ filter: /\.wat$/ }, async ({ path }) => ({ contents: await assemble(path), loader: "text" }));
+  },
+};
+
 async function bundleWorker(entry) {
   const result = await build({
     entryPoints: [entry],
@@ -109,7 +138,7 @@ async function bundleWorker(entry) {
     minify: true,
     legalComments: "none",
     logLevel: "silent",
-    plugins: [unusedModulesLeftOut],
+    plugins: [noWorkersOfWorkers, assembled, unusedModulesLeftOut],
   });
   const inputs = Object.keys(result.metafile.inputs).map((path) => resolve(path));
   return { text: result.outputFiles[0].text, inputs };

@@ -10,6 +10,12 @@ const SOURCES = [
   "src",
   "bench",
   "scripts",
+  "packages/cluster/src",
+  "packages/cluster/scripts",
+  "packages/cluster/package.json",
+  "packages/cluster/tsconfig.json",
+  "packages/cuda/src",
+  "packages/cuda/scripts",
   "package.json",
   "package-lock.json",
   "tsconfig.json",
@@ -32,7 +38,7 @@ export function stampBuild(root) {
 }
 
 function stamp(root) {
-  return `${hashOf(root, SOURCES)} ${hashOf(root, ["dist"])}\n`;
+  return `${hashOf(root, SOURCES)} ${hashOf(root, ["dist", "packages/cluster/dist", "packages/cuda/dist"])}\n`;
 }
 
 /** A hash of files and folders: of their names and contents. */

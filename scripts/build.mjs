@@ -7,6 +7,8 @@ import { createRequire } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
+import { buildCluster } from "../packages/cluster/scripts/build.mjs";
+import { buildCuda } from "../packages/cuda/scripts/build.mjs";
 import { chunksOf, dropFacades } from "./build-chunks.mjs";
 import { sourceTexts } from "./build-plugins.mjs";
 import { isBuilt, stampBuild } from "./build-stamp.mjs";
@@ -16,7 +18,7 @@ const root = resolve(fileURLToPath(import.meta.url), "../..");
 const dist = join(root, "dist");
 const pkg = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-const ENTRIES = [...typedEntries, "cli/main"];
+const ENTRIES = [...typedEntries, "engine/kit", "stages/kit", "cli/main"];
 
 /** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
@@ -32,6 +34,8 @@ if (process.argv.includes("--if-changed") && isBuilt(root)) {
 }
 await bundle();
 declare();
+await buildCuda();
+await buildCluster();
 stampBuild(root);
 
 async function bundle() {

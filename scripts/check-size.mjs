@@ -33,9 +33,9 @@ const BUNDLES = [
   {
     name: "StaticMultimap",
     source: `export { openDevice, StaticMultimap } from "./dist/index.js";`,
-    limits: { webgpu: 33.5, cpu: 26.5 },
+    limits: { webgpu: 33.7, cpu: 26.5 },
   },
-  { name: "warpmap", source: `export * from "./dist/index.js";`, limits: { webgpu: 39, cpu: 32 } },
+  { name: "warpmap", source: `export * from "./dist/index.js";`, limits: { webgpu: 39.2, cpu: 32 } },
   {
     name: "warpmap/io",
     source: `export * from "./dist/io/index.js";`,
@@ -46,7 +46,7 @@ const BUNDLES = [
     name: "warpmap/relational",
     source: `export * from "./dist/relational/index.js";`,
     uses: ["rows"],
-    limits: { webgpu: 94, cpu: 86 },
+    limits: { webgpu: 97, cpu: 89 },
   },
   {
     name: "warpmap/sketches",

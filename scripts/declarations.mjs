@@ -12,9 +12,10 @@ export const typedEntries = Object.values(exports).flatMap(({ types }) =>
 
 /**
  * @param folder where the declarations are
+ * @param entries their paths in it, without the extension
  * @returns the paths of the files, entries included
  */
-export function reachableDeclarations(folder) {
+export function reachableDeclarations(folder, entries = typedEntries) {
   const reached = new Set();
   const reach = (path) => {
     if (reached.has(path)) return;
@@ -24,6 +25,6 @@ export function reachableDeclarations(folder) {
       if (fileName.startsWith(".")) reach(join(dirname(path), fileName.replace(/\.js$/, ".d.ts")));
     for (const { fileName } of referencedFiles) reach(join(dirname(path), fileName));
   };
-  for (const entry of typedEntries) reach(join(folder, `${entry}.d.ts`));
+  for (const entry of entries) reach(join(folder, `${entry}.d.ts`));
   return reached;
 }

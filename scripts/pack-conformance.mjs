@@ -1,9 +1,10 @@
 // npm run pack:conformance: test/conformance as one file, dist-test/conformance.mjs, for a machine with a GPU that has Node and
-// the package `webgpu` but not the rest of node_modules.
+// the package `webgpu` or, for CUDA, `koffi`, but not the rest of node_modules. The CUDA engine and its kernels go with it;
+// WARPMAP_CUDA_UNTRIED=1 has it use what has not run on a GPU yet (packages/cuda/src/untried.ts).
 //
-//   node dist-test/conformance.mjs [PART OF A FILE NAME...]    WARPMAP_TEST_BACKEND=webgpu (the default) or cpu
-import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+//   node dist-test/conformance.mjs [PART OF A FILE NAME...]    WARPMAP_TEST_BACKEND=webgpu (the default), cuda or cpu
+import { cpSync, existsSync, readdirSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { sourceTexts } from "./build-plugins.mjs";
@@ -11,6 +12,7 @@ import { sourceTexts } from "./build-plugins.mjs";
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const shim = join(root, "test/shim/vitest-on-node.ts");
 const suite = join(root, "test/conformance");
+const cuda = join(root, "packages/cuda");
 const ENTRY = "\0conformance";
 
 const files = readdirSync(suite, { recursive: true })
@@ -21,12 +23,19 @@ await build({
   cwd: root,
   input: { conformance: ENTRY },
   platform: "node",
-  external: (id) => id.startsWith("node:") || id === "webgpu",
-  resolve: { alias: { vitest: shim }, extensionAlias: { ".js": [".ts", ".js"] } },
+  external: (id) => id.startsWith("node:") || id === "webgpu" || id === "koffi",
+  resolve: {
+    alias: { vitest: shim, "warpmap/engine": join(root, "src/engine/kit.ts") },
+    extensionAlias: { ".js": [".ts", ".js"] },
+  },
   transform: { target: "es2022" },
   plugins: [sourceTexts(), { name: "entry", resolveId: (id) => (id === ENTRY ? id : null), load: entry }],
   output: { dir: join(root, "dist-test"), format: "esm", entryFileNames: "[name].mjs", codeSplitting: false },
 });
+for (const file of ["src/driver/waiter.mjs", "dist/kernels.fatbin"]) {
+  const path = join(cuda, file);
+  if (existsSync(path)) cpSync(path, join(root, "dist-test", basename(path)));
+}
 console.log(`dist-test/conformance.mjs: ${files.length} files`);
 
 /** Each file loads inside `inFile`, one after the other, so that its hooks are its own. */
@@ -38,6 +47,7 @@ function entry(id) {
   });
   return [
     `import { inFile } from ${JSON.stringify(shim)};`,
+    `import ${JSON.stringify(join(cuda, "src/index.ts"))};`,
     "const parts = process.argv.slice(2);",
     "const wanted = (path) => parts.length === 0 || parts.some((part) => path.includes(part));",
     ...loads,

@@ -12,6 +12,7 @@ import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildEmulator } from "../packages/cuda/scripts/emulator.mjs";
 import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./software-gpu.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
@@ -31,6 +32,9 @@ const env = {
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 
+/** Projects of warpmap-cuda, which run on its stand-in for the driver: none where it is not built. */
+const CUDA = isQuick || !buildEmulator() ? [] : ["cuda", "cuda-partitioned", "cuda-engine"];
+
 /**
  * A Vitest each, in one process: kernels are compiled once in each, which takes most of a GPU project's time. In this order, as many at
  * once as keep the cores busy while some wait for the GPU or for a browser; those that take longest come first, so that
@@ -39,8 +43,10 @@ warnOfMissingLibraries();
 const TESTS = [
   ["webgpu"],
   ["webgpu-engine"],
+  ...CUDA.map((name) => [name]),
   ["cpu", "--shard=1/4"],
   ["browser"],
+  ["cluster"],
   ["webgpu-partitioned"],
   ["cpu", "--shard=2/4"],
   ["cpu", "--shard=3/4"],
@@ -53,6 +59,7 @@ let failed = 0;
 
 const projects = TESTS.map((args) => () => project(...args));
 const checks = [
+  () => step("kernels of warpmap-cuda", "packages/cuda/scripts/build-kernels.mjs", "--check"),
   () => step("packed package", "scripts/check-package.mjs"),
   () => step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
   () => step("bundle size", "scripts/check-size.mjs"),

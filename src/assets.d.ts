@@ -12,6 +12,12 @@ declare module "*?texts" {
   export default texts;
 }
 
+/** A WebAssembly module, assembled from its text, as base64. */
+declare module "*.wat" {
+  const bytes: string;
+  export default bytes;
+}
+
 /** `import source from "./worker.ts?worker-source"`: that module and all it imports, as one classic script. */
 declare module "*?worker-source" {
   const source: string;

@@ -1,6 +1,6 @@
 /** The checks of `openDevice`, loaded when it is given options besides the name of an engine that is known. */
 import type { OpenDeviceOptions } from "./device.js";
-import { loadEngine } from "./engine/load-engine.js";
+import { findInstalled, loadEngine } from "./engine/load-engine.js";
 import { checkStrategy } from "./engine/plan.js";
 import { knownEngines } from "./engine/registry.js";
 import { ValidationError } from "./errors.js";
@@ -8,7 +8,8 @@ import { check, checkCallbacks, checkOptions, checkWhole } from "./options.js";
 
 /** Makes the engine known that is named. @throws ValidationError, BackendUnavailableError */
 export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<void> {
-  const { backend = "auto" } = options ?? {};
+  const { backend = "auto", gpu } = options ?? {};
+  if (backend === "auto" || gpu !== undefined) await findInstalled();
   await loadEngine(backend);
   const engines = knownEngines();
   const own = engines.map(([, kind]) => kind.options).join(" ");

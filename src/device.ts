@@ -28,8 +28,9 @@ import { type SignalOption, untilAborted } from "./until-aborted.js";
 /** What `openDevice` is asked for. */
 export interface OpenDeviceOptions extends SignalOption, NativeOptions {
   /**
-   * `auto` (default) takes a real GPU if there is one, else the CPU. A named backend is that one or an error. A name
-   * besides `webgpu` and `cpu` is that of an engine of the package `warpmap-NAME`.
+   * `auto` (default) takes a real GPU if there is one, else the CPU; an NVIDIA GPU by CUDA where the package
+   * `warpmap-cuda` is installed. A named backend is that one or an error. A name besides `webgpu` and `cpu` is that of an
+   * engine of the package `warpmap-NAME`.
    */
   backend?: "auto" | BackendName;
   /**
@@ -119,10 +120,14 @@ async function complete(engine: BareEngine, threads?: number): Promise<Engine> {
   return (await import("./engine/cpu/host-levels.js")).completeLevels(engine, threads);
 }
 
+/** True in Node, Bun and Deno, which have packages of the machine's own; false on a page. */
+const runsPrograms = globalThis.process?.versions?.node !== undefined;
+
 /** True for options that need no check. */
 function isPlain(options: OpenDeviceOptions): boolean {
   const { backend = "auto", ...others } = options ?? {};
-  const isKnown = backend === "auto" || engineNamed(backend) !== undefined;
+  // outside of pages `auto` looks for the engines that are installed
+  const isKnown = backend === "auto" ? !runsPrograms : engineNamed(backend) !== undefined;
   return isKnown && options?.constructor === Object && Object.keys(others).length === 0;
 }
 
@@ -138,14 +143,20 @@ export interface DeviceListing {
   readonly reason: string;
 }
 
-/** Opens and closes every engine there could be, to say which are available and why the others are not. */
+/**
+ * Opens and closes every engine there could be, to say which are available and why the others are not. An engine with
+ * several GPUs has a line for each.
+ */
 export async function listDevices(
   options: Pick<OpenDeviceOptions, "software"> = {},
 ): Promise<DeviceListing[]> {
   checkOptions(options, "software");
   const listings: DeviceListing[] = [];
+  if (runsPrograms) await (await import("./engine/load-engine.js")).findInstalled();
   for (const [backend, kind] of knownEngines()) {
-    listings.push(await probe({ backend }));
+    // why there is none is told by `probe`
+    const devices = (await kind.each?.().catch(() => undefined)) ?? [{}];
+    for (const device of devices) listings.push(await probe({ ...device, backend }));
     const hasBoth = kind.options.split(" ").includes("software");
     if (options.software && hasBoth) listings.push(await probe({ backend, software: true }));
   }

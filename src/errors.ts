@@ -3,7 +3,7 @@
  * Aborted calls are not here: they reject with the signal's own `reason`, as fetch does.
  */
 
-/** Codes of the errors that tables, joins and devices throw. */
+/** Codes of all errors. CLUSTER is of warpmap-cluster. */
 export type ErrorCode =
   | "CAPACITY"
   | "BACKEND_UNAVAILABLE"
@@ -13,7 +13,8 @@ export type ErrorCode =
   | "ENGINE"
   | "FILE"
   | "FORMAT"
-  | "CALL";
+  | "CALL"
+  | "CLUSTER";
 
 /** Base of all errors of this library. `code` never changes between releases; `fix` says what to do. */
 export class WarpmapError extends Error {

@@ -31,7 +31,7 @@ export function checkOptions<Options extends object, const S extends string, F e
   known: S & AllNames<S, Exclude<keyof Options, F>>,
   former?: F,
 ): void {
-  const all = () => `The options are ${known.replaceAll(" ", ", ")}.`;
+  const all = () => `The options are ${known.replaceAll(/ +/g, ", ")}.`;
   // whatever has elements was meant for something else
   if (typeof options !== "object" || options === null || Symbol.iterator in options || isPlaced(options)) {
     throw new ValidationError(`The options are ${describe(options)}.`, `Give an object. ${all()}`);

@@ -4,7 +4,7 @@ import "vitest";
 declare module "vitest" {
   interface ProvidedContext {
     /** The engine to open: `openDevice({ backend: inject("backend"), software: true })`. */
-    backend: "cpu" | "webgpu";
+    backend: "cpu" | "webgpu" | "cuda";
     host: "node" | "browser";
     /** The strategy of all bulk calls: "auto", "partitioned", or "direct/" and a group size. */
     bulk: string;

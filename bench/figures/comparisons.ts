@@ -176,6 +176,7 @@ const on = (row: BenchRow) => {
 const FILE_PARTS = ["reading", "working", "moving", "writing"] as const;
 
 export function filesFigure(report: StoredReport): Figure {
+  if ("line items" in report.parameters) return processesFigure(report);
   const isOwn = (row: BenchRow) => Number.isFinite(numberIn(row, "reading ms"));
   const nameOf = (row: BenchRow) => (isOwn(row) ? contender(textIn(row, "by")) : textIn(row, "by"));
   const familyOf = (row: BenchRow) => (isOwn(row) ? "warpmap" : textIn(row, "by"));
@@ -208,6 +209,23 @@ export function filesFigure(report: StoredReport): Figure {
       ),
       bars("What warpmap's time goes to", "% of its parts", shares),
     ],
+    footer: footerOf(report),
+  };
+}
+
+function processesFigure(report: StoredReport): Figure {
+  const tasks = [...groupBy(report.rows, (row) => textIn(row, "task"))];
+  const panel = (title: string, unit: string, column: string) => {
+    const groups = tasks.map(([label, rows]): BarGroup => {
+      const own = rows.map((row) => ({ name: textIn(row, "by"), value: numberIn(row, column) }));
+      return { label, bars: own.map((bar) => ({ ...bar, origin: "measured", family: bar.name })) };
+    });
+    return bars(title, unit, groups);
+  };
+  return {
+    title: "From files to a file, whole processes",
+    subtitle: `${sizeText(parameter(report, "line items"))} line items, ${textIn(report.parameters, "threads")} threads, from the start of a process to its end.`,
+    panels: [panel("Time", "ms", "ms"), panel("Memory at most", "MB", "peak MB")],
     footer: footerOf(report),
   };
 }

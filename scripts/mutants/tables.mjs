@@ -239,8 +239,8 @@ export const tableFaults = [
     name: "csv-batch-types",
     what: "each batch of a csv file has the types of its own values",
     file: "src/io/csv/csv-read.ts",
-    find: "const types = this.purpose.settled ?? this.types();",
-    replace: "const types = this.types();",
+    find: "const types = this.settled ?? this.types();\n    const { names, columns }",
+    replace: "const types = this.types();\n    const { names, columns }",
     ...test("io/batches"),
   },
   {

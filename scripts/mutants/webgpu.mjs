@@ -11,6 +11,7 @@ const doubleSums = {
 };
 const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-dense.test.ts"] };
 const matchedParts = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-parts.test.ts"] };
+const joinedColumns = { project: "webgpu-engine", tests: ["test/engine/gpu/join/join-columns.test.ts"] };
 const parts = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/sum-parts.test.ts"] };
 const reduce = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/reduce-groups.test.ts"] };
 const exactSums = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/exact-sums.test.ts"] };
@@ -190,18 +191,26 @@ export const webgpuFaults = [
   {
     name: "gpu-join-parts-upper-words",
     what: "keys of a part are equal though their upper words differ",
-    file: "src/engine/webgpu/wgsl/join/match-parts.wgsl",
-    find: "return a.mixed == b.mixed && a.upper == b.upper;",
-    replace: "return a.mixed == b.mixed;",
+    file: "src/engine/webgpu/wgsl/join/part-table.wgsl",
+    find: "return buildItems[at].x == key.mixed && (!WIDE_KEYS || buildWord(at) == key.upper);",
+    replace: "return buildItems[at].x == key.mixed;",
     ...matchedParts,
   },
   {
     name: "gpu-join-parts-repeat",
     what: "equal build rows of a part are not told",
-    file: "src/engine/webgpu/wgsl/join/match-parts.wgsl",
+    file: "src/engine/webgpu/wgsl/join/part-table.wgsl",
     find: "atomicStore(&control.keysRepeat, 1u);",
     replace: "",
     ...matchedParts,
+  },
+  {
+    name: "gpu-join-columns-order",
+    what: "rows of a part in which some have no partner are written where none is missing",
+    file: "src/engine/webgpu/wgsl/join/join-parts.wgsl",
+    find: "select(rank, at, isWhole)",
+    replace: "at",
+    ...joinedColumns,
   },
   {
     name: "gpu-join-place-upper-word",

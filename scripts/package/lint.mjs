@@ -23,7 +23,16 @@ export async function checkPublint({ tarball }) {
 export function checkTypesExports({ tarball }) {
   const attw = createRequire(import.meta.url).resolve("@arethetypeswrong/cli/package.json");
   const { bin } = JSON.parse(readFileSync(attw, "utf8"));
-  const args = [join(attw, "..", bin.attw), tarball, "--ignore-rules", "cjs-resolves-to-esm", "--no-color"];
+  const args = [
+    join(attw, "..", bin.attw),
+    tarball,
+    "--exclude-entrypoints",
+    "engine", // without declarations: src/engine/kit.ts, src/stages/kit.ts
+    "stages",
+    "--ignore-rules",
+    "cjs-resolves-to-esm",
+    "--no-color",
+  ];
   execFileSync(process.execPath, args, { encoding: "utf8", stdio: "pipe" });
 }
 

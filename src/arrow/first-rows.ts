@@ -1,4 +1,4 @@
-/** The first rows of a table. Shares the memory of its values. */
+/** The first rows of a table, and tables one behind the other, in the same memory. */
 import { Column, Table } from "@uwdata/flechette";
 import { readTable } from "./columns.js";
 import { sliceChunk } from "./slice-chunk.js";
@@ -21,4 +21,14 @@ export function firstRows(table: Table, count: number): Table {
   });
   const fields = table.schema.fields.map((field, i) => ({ ...field, type: columns[i].type }));
   return new Table({ ...table.schema, fields }, columns);
+}
+
+/** The rows of tables of the same columns, one behind the other. Shares their memory. @param tables at least one */
+export function concatTables(tables: readonly Table[]): Table {
+  const [first = tables[0], ...others] = tables.filter(({ numRows }) => numRows > 0);
+  if (others.length === 0) return first;
+  const columns = first.children.map(
+    ({ data }, i) => new Column([...data, ...others.flatMap(({ children }) => children[i].data)]),
+  );
+  return new Table(first.schema, columns);
 }

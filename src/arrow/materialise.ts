@@ -117,6 +117,34 @@ export async function materialise(
   return tableOf(outputs, columns);
 }
 
+/**
+ * The same table in pieces of at most `most` rows, at least one, each a table of one record batch. All of them have the
+ * same dictionaries, where the segments have. Nothing comes late.
+ * @throws as `materialise`
+ */
+export async function* materialisePieces(
+  outputs: readonly OutputColumn[],
+  segments: readonly Segment[],
+  pause: () => Promise<void>,
+  most: number,
+): AsyncGenerator<Table> {
+  const maker = new BatchMaker();
+  for (const segment of segments.map(placeSegment)) {
+    const planners = outputs.map((output) => batchPlanner(output, segment, most));
+    for (let from = 0; from < segment.rows || from === 0; from += most) {
+      const columns: Column<unknown>[] = [];
+      for (const planner of planners) {
+        const { tasks, finish } = planner(from, Math.min(segment.rows, from + most));
+        const made = await gather(null, tasks, pause).catch((error: unknown) => {
+          throw error instanceof RangeError ? tooLarge(segments, error) : error;
+        });
+        columns.push(columnOf([finish(made)], maker));
+      }
+      yield tableOf(outputs, columns);
+    }
+  }
+}
+
 /** The column of the input that an output column is. */
 function lateColumn(output: OutputColumn, segments: readonly Segment[]): Column<unknown> | null {
   const [segment] = segments;

@@ -9,6 +9,7 @@ import { engineNamed, HOST_ENGINE } from "../engine/registry.js";
 import { fileErrorFrom } from "../io/errors.js";
 import { checkWritable, replaceFile } from "../io/output.js";
 import { asCallError, parseCount, parseSize } from "./bench-call.js";
+import { deviceOptions } from "./device-choice.js";
 import { CallError } from "./failure.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, type Output, widthOf } from "./host.js";
@@ -60,7 +61,8 @@ export async function bench(
   { load, library }: Bench = packaged(name),
 ): Promise<void> {
   const threads = threadCount(options.threads);
-  checkThreads(options, options.device);
+  const chosen = deviceOptions(options.device);
+  checkThreads(options, chosen.backend);
   const size = options.size === undefined ? undefined : parseSize(options.size);
   for (const path of [options.json, options.svg]) {
     if (path !== undefined && path !== STDOUT) await checkWritable(path);
@@ -78,7 +80,7 @@ export async function bench(
   }
   const progress = await openProgress(host, false);
   try {
-    using device = await openDevice({ backend: options.device, software: options.software, threads });
+    using device = await openDevice({ ...chosen, software: options.software, threads });
     checkThreads(options, device.backend);
     const given = { size, runs, sweep: options.sweep, multiplicity, library };
     const { signal } = host;
@@ -117,7 +119,7 @@ function countOf(option: string, value: string | undefined): number | undefined 
 }
 
 /** @param backend that the benchmark runs on, as far as it is known */
-function checkThreads({ threads }: BenchCommandOptions, backend: string): void {
+function checkThreads({ threads }: BenchCommandOptions, backend = "auto"): void {
   const kind = engineNamed(backend);
   if (threads === undefined || kind === undefined || kind.options.split(" ").includes("threads")) return;
   const problem = `--threads is for the ${HOST_ENGINE} engine, and the device is ${backend}.`;

@@ -40,8 +40,11 @@ function engineName({ backend, software }: DeviceListing): string {
   return software ? `${backend} --software` : backend;
 }
 
+/** The name, and what the driver says of the GPU where it does. */
 function deviceName({ info }: DeviceListing): string {
-  return info?.name ?? "–";
+  if (!info) return "–";
+  const { memory, driver } = info.hardware;
+  return [info.name, memory, driver && `driver ${driver}`].filter(Boolean).join(", ");
 }
 
 function asJson({ backend, software, available, reason, info }: DeviceListing): object {

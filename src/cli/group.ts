@@ -22,13 +22,15 @@ export interface DistinctCommandOptions extends TableCommandOptions {
 /** Runs `group`. @throws CallError for a wrong call; whatever reading, grouping and writing throw */
 export async function group(path: string, options: GroupCommandOptions, host: Host): Promise<void> {
   const by = columnList("--by", options.by);
-  const aggregates = askedAggregates(options.agg, by);
-  const columns = [...by, ...[...aggregates.values()].flatMap(({ column }) => column ?? [])];
+  const aggregate = Object.fromEntries(askedAggregates(options.agg, by));
+  const columns = [...by, ...Object.values(aggregate).flatMap(({ column }) => column ?? [])];
   const command: TableCommand = {
     inputs: [{ path, stage: "read", columns, isNeeded: () => false }],
     purpose: "to group",
     stage: "group rows",
-    work: ([table], call) => groupBy(table, { ...call, by, aggregate: Object.fromEntries(aggregates) }),
+    takesParts: true,
+    work: ([table], call) => groupBy(table, { ...call, by, aggregate }),
+    onWorkers: (cluster, call) => cluster.group(path, { ...call, by, aggregate }),
   };
   await runTableCommand(command, options, host);
 }
@@ -36,14 +38,16 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
 /** Runs `distinct`. @throws as group */
 export async function distinct(path: string, options: DistinctCommandOptions, host: Host): Promise<void> {
   const on = columnList("--on", options.on);
-  const { select } = options;
-  const columns = select === undefined ? on : [...new Set([...on, ...columnList("--select", select)])];
+  const select = options.select === undefined ? undefined : columnList("--select", options.select);
+  const columns = select === undefined ? on : [...new Set([...on, ...select])];
   const isNeeded = select === undefined ? undefined : () => false;
   const command: TableCommand = {
     inputs: [{ path, stage: "read", columns, isNeeded }],
     purpose: "to read",
     stage: "group rows",
+    takesParts: true,
     work: ([table], call) => distinctRows(table, { ...call, on }),
+    onWorkers: (cluster, call) => cluster.distinct(path, { ...call, on, select }),
     pick: (table) => selected(table, select),
   };
   await runTableCommand(command, options, host);

@@ -16,6 +16,8 @@ export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted when the user interrupts the command. */
   readonly signal: AbortSignal;
+  /** Called by a command that ends its work when it is interrupted: it is given the time that takes, and has not failed. */
+  readonly drain?: () => void;
 }
 
 /** Whether to print colours and other styles to a stream (https://no-color.org). */

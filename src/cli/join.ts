@@ -46,6 +46,7 @@ export async function join(
       const dictionaries = writesValues ? smallSide(tables) : undefined;
       return joinTables(tables[0], tables[1], { ...call, on, how, nullsEqual, select, dictionaries });
     },
+    onWorkers: (cluster, call) => cluster.join(left, right, { ...call, on, how, nullsEqual, select }),
     explained: (error) => {
       const isCsv = (path: string) =>
         isTextFormat(knownFormatOf(path) ?? (options.format as Format | undefined) ?? "arrow");

@@ -11,6 +11,8 @@ const GRACE = 2000; // milliseconds
 const interrupt = new AbortController();
 /** 128 + the signal, as shells have it. */
 let stopped: number | undefined;
+/** Whether the command ends its work after the first signal, however long that takes. */
+let drains = false;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
@@ -18,7 +20,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const status = 128 + constants.signals[signal];
     stopped = status;
     interrupt.abort();
-    setTimeout(() => end(signal, status), GRACE).unref();
+    if (!drains) setTimeout(() => end(signal, status), GRACE).unref();
   });
 }
 
@@ -50,5 +52,8 @@ const status = await run(process.argv.slice(2), {
   stderr: process.stderr,
   env: process.env,
   signal: interrupt.signal,
+  drain: () => {
+    drains = true;
+  },
 });
-process.exitCode = stopped ?? status;
+process.exitCode = drains ? status : (stopped ?? status);

@@ -5,9 +5,9 @@
 import { readFile } from "node:fs/promises";
 import { Argument, Command, CommanderError, Option } from "commander";
 import { knownEngines } from "../engine/registry.js";
-import { WarpmapError } from "../errors.js";
 import { FORMATS } from "../io/formats.js";
-import { CallError, fail, WRONG_CALL } from "./failure.js";
+import { checkDevice } from "./device-choice.js";
+import { fail, WRONG_CALL } from "./failure.js";
 import type { Host } from "./host.js";
 
 const NAME = "warpmap";
@@ -49,6 +49,8 @@ async function makeProgram(host: Host): Promise<Command> {
   addJoin(program, host);
   addGroup(program, host);
   addDistinct(program, host);
+  addWorker(program, host);
+  addCluster(program, host);
   addBench(program, host);
   addCompletion(program, host);
   return program;
@@ -193,9 +195,74 @@ function addTableOptions(command: Command): Command {
       "keep the work within an amount, as 512M or 2G, by temporary files; rows then come in any order",
     )
     .option("--tmp <folder>", "where the temporary files of --memory go (default: the system's place)");
+  addWorkersOptions(command);
   return addDeviceOptions(command)
     .option("--explain", "also say how it was done: strategy, reason, time by phase")
     .option("--json", "print one JSON object: rows, columns, seconds, device (and plan, with --explain)");
+}
+
+/** Options of commands whose work several processes can do, by the package warpmap-cluster. */
+function addWorkersOptions(command: Command): void {
+  command
+    .option(
+      "--workers <n>",
+      "work on so many processes of this machine; inputs may be folders and globs, --out a folder of parts",
+    )
+    .option(
+      "--queue <url>",
+      "work on the workers of a queue: redis://HOST, rediss://HOST or postgres://HOST/DATABASE",
+    )
+    .option(
+      "--exchange <url>",
+      "with --queue, where workers hand files to each other: file:///shared/dir or s3://bucket/prefix",
+    );
+}
+
+function addWorker(program: Command, host: Host): void {
+  const command = program
+    .command("worker")
+    .description("work for joins and group-bys of a queue, until it is stopped")
+    .requiredOption("--queue <url>", "redis://HOST, rediss://HOST or postgres://HOST/DATABASE")
+    .option("--jobs <n>", "jobs at once, each in a process of its own (default: 1)")
+    .option("--memory <amount>", "what all jobs work within, as 4G (default: half of the machine's)")
+    .option(
+      "--data <folder>",
+      "read and write nothing outside of this folder: inputs, exchange and output; may be given again",
+      repeated,
+    )
+    .option("--tmp <folder>", "where temporary files go (default: the system's place)");
+  addDeviceOptions(command)
+    .addHelpText("after", WORKER)
+    .action(async (options) => (await import("./cluster.js")).worker(options, host));
+}
+
+const WORKER = `
+All machines see the same files under the same paths. After SIGTERM it ends its jobs and takes no more.
+
+Examples:
+  $ warpmap worker --queue redis://queue.example:6379 --data /shared
+  $ warpmap join 'l/*.parquet' 'r/*.parquet' --on id --queue redis://queue.example:6379 --exchange file:///shared/x --out /shared/out`;
+
+function addCluster(program: Command, host: Host): void {
+  const cluster = program.command("cluster").description("look after the workers of a queue");
+  cluster
+    .command("status")
+    .description("list workers and count jobs")
+    .requiredOption("--queue <url>", "redis://HOST, rediss://HOST or postgres://HOST/DATABASE")
+    .option("--json", "print one JSON object")
+    .action(async (options) => (await import("./cluster.js")).status(options, host));
+  cluster
+    .command("clean")
+    .description("remove what runs left whose coordinator is gone for five minutes")
+    .requiredOption("--queue <url>", "redis://HOST, rediss://HOST or postgres://HOST/DATABASE")
+    .requiredOption("--exchange <url>", "where workers hand files to each other")
+    .option("--json", "print one JSON object")
+    .action(async (options) => (await import("./cluster.js")).clean(options, host));
+}
+
+/** An option that may be given several times. */
+function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function addCompletion(program: Command, host: Host): void {
@@ -263,24 +330,16 @@ function addDeviceOptions(command: Command): Command {
   const names = ["auto", ...knownEngines().map(([name]) => name)];
   const device = new Option(
     "--device <name>",
-    "where to run; auto takes a real GPU if there is one, else the CPU; any other NAME is an engine of the package warpmap-NAME",
+    "where to run; auto takes a real GPU if there is one, else the CPU; any other NAME is an engine of the package warpmap-NAME, NAME:1 its second GPU",
   );
   return command
     .addOption(device.choices(names).argParser(String).default("auto"))
     .hook("preAction", (called) => checkDevice(called.opts().device))
     .option(
       "--threads <n>",
-      "threads that work on the CPU and on files (default: as the machine has; with --memory 1)",
+      "threads that work on the CPU and on files (default: as the machine has; with --memory 1; of all workers)",
     )
     .option("--software", "let a software GPU stand in for a real one");
-}
-
-/** Makes an engine of another package known. @throws CallError for a name that none has */
-async function checkDevice(name: string): Promise<void> {
-  const { loadEngine } = await import("../engine/load-engine.js");
-  await loadEngine(name).catch((error: unknown) => {
-    throw error instanceof WarpmapError ? new CallError(error.problem, error.fix) : error;
-  });
 }
 
 /** Two folders up lies the package, from src/cli as from dist/cli and dist/chunks. */

@@ -3,11 +3,11 @@ import type { Format } from "../io/formats.js";
 import type { Host } from "./host.js";
 import { grouped } from "./text.js";
 
-/** Reports that a part of the work is done. */
-export type Report = (done: number, total: number) => void;
+/** Reports that a part of the work is done. `more`: what is said behind the amount. */
+export type Report = (done: number, total: number, more?: string) => void;
 
-/** What is counted: rows, values of columns, or bytes. */
-export type Unit = "rows" | "values" | "bytes";
+/** What is counted: rows, values of columns, bytes, or parts of the work. */
+export type Unit = "rows" | "values" | "bytes" | "parts";
 
 /** What reading a format counts. */
 export function readUnit(format: Format): Unit {
@@ -67,9 +67,9 @@ export async function openProgress({ stderr }: Host, quiet: boolean): Promise<Pr
     stage(label, unit) {
       stop();
       bar.start(1, 0, { label: label.padEnd(12), amount: "" });
-      return (done, total) => {
+      return (done, total, more = "") => {
         bar.setTotal(Math.max(1, total));
-        bar.update(done, { amount: amountText(done, total, unit) });
+        bar.update(done, { amount: `${amountText(done, total, unit)}${more}` });
       };
     },
     step(label) {

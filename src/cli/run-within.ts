@@ -4,12 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import type { Table } from "@uwdata/flechette";
-import { firstRows } from "../arrow/first-rows.js";
-import { stackTables } from "../arrow/stack-tables.js";
 import { lateBatches } from "../io/index.js";
 import { jsonLine } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
-import { FIRST_ROWS, printTable } from "./preview.js";
+import { printTable } from "./preview.js";
+import { StreamedResult } from "./streamed-result.js";
 import {
   AskedColumns,
   deviceLine,
@@ -18,7 +17,6 @@ import {
   shortName,
   type TableCommand,
   tellWritten,
-  worked,
   writeResult,
 } from "./table-command.js";
 import { STANDARD } from "./table-files.js";
@@ -70,18 +68,17 @@ async function runOn(
   };
   const writesValues = files.out !== undefined && files.out.format !== "arrow";
   const batches = command.work(inputs, call, writesValues).batches();
-  const result = new Result(command, counts.of("made", batches), limit);
-  try {
-    counts.tell = progress.step(command.stage);
-    const { out } = files;
-    const { threads } = device.info;
-    await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
-      if (out === undefined) await result.drain();
-      else await writeResult(out, result.tables(), { threads }, host);
-    });
-  } finally {
-    await result.close();
-  }
+  const { out } = files;
+  const result = new StreamedResult(command, counts.of("made", batches), {
+    limit,
+    hasPreview: out === undefined,
+  });
+  counts.tell = progress.step(command.stage);
+  const { threads } = device.info;
+  await clock.time(command.stage, out === undefined ? "" : `and write ${shortName(out)}`, async () => {
+    if (out !== undefined) await writeResult(out, result.tables(), { threads }, host);
+    else for await (const _ of result.tables());
+  });
   tell(result, stages, { limit: memory.limit, peak: peakMemory(), ...spilled }, run);
 }
 
@@ -147,55 +144,6 @@ async function* startingWith(first: Table[], rest: AsyncGenerator<Table>): Async
   yield* rest;
 }
 
-/** The result table by table, and what is told of it afterwards. */
-class Result {
-  rows = 0;
-  columns: string[] = [];
-  /** Enough for a preview. */
-  head: Table | undefined;
-  readonly #tables: AsyncIterator<Table>;
-
-  constructor(
-    readonly command: TableCommand,
-    tables: AsyncIterable<Table>,
-    readonly limit = Number.POSITIVE_INFINITY,
-  ) {
-    this.#tables = tables[Symbol.asyncIterator]();
-  }
-
-  /** Once. At least one table. */
-  async *tables(): AsyncGenerator<Table> {
-    for (;;) {
-      const next = await worked(this.command, async () => {
-        const { value, done } = await this.#tables.next();
-        return done ? undefined : (value as Table);
-      });
-      if (next === undefined) return;
-      const table = firstRows(next, this.limit - this.rows);
-      this.#note(table);
-      yield table;
-      if (this.rows === this.limit) return;
-    }
-  }
-
-  async drain(): Promise<void> {
-    for await (const _ of this.tables());
-  }
-
-  async close(): Promise<void> {
-    await this.#tables.return?.();
-  }
-
-  #note(table: Table): void {
-    this.columns = table.names.map(String);
-    this.rows += table.numRows;
-    if (this.head === undefined || this.head.numRows < FIRST_ROWS) {
-      const head = this.head === undefined ? table : stackTables([this.head, table]);
-      this.head = firstRows(head, FIRST_ROWS);
-    }
-  }
-}
-
 /** Bytes of memory that the process had at most: pages that it touched, its code and its heap included. */
 function peakMemory(): number {
   return (peakOfLinux() ?? process.resourceUsage().maxRSS) * 1024;
@@ -218,7 +166,7 @@ interface MemoryReport extends SpillReport {
 }
 
 function tell(
-  { rows, columns, head }: Result,
+  { numRows: rows, names: columns, head }: StreamedResult,
   stages: ReadonlyMap<string, number>,
   memory: MemoryReport,
   { files: { out }, reading: { clock, progress, host }, options: { json, explain }, device, start }: Run,

@@ -28,7 +28,7 @@ export class StageClock {
   /** Adds to what is said about a stage. */
   note(name: string, note: string): void {
     const stage = this.#stages.find((other) => other.name === name);
-    if (stage) stage.note += `, ${note}`;
+    if (stage) stage.note = stage.note === "" ? note : `${stage.note}, ${note}`;
   }
 
   /**

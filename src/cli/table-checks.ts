@@ -64,6 +64,13 @@ export function rowLimit(text: string | undefined): number | undefined {
   throw new CallError(`--limit ${text} is not a number of rows.`, "Write --limit 100.");
 }
 
+/** A whole number from 1 on. */
+export function wholeNumber(option: string, text: string, most: number): number {
+  const number = Number(text);
+  if (/^[1-9]\d*$/.test(text) && number <= most) return number;
+  throw new CallError(`${option} ${text} is no number from 1 to ${most}.`, `Write ${option} 4.`);
+}
+
 /** The N of --threads N; undefined: the default. */
 export function threadCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -77,7 +84,7 @@ export function threadCount(text: string | undefined): number | undefined {
 const UNITS = ["", "K", "M", "G", "T"];
 
 /** "512M" as bytes: K, M, G and T are powers of 1,024, and a B or iB may follow. */
-function bytesOf(option: string, text: string): number {
+export function bytesOf(option: string, text: string): number {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?$/i.exec(text) ?? [];
   const bytes = Math.floor(Number(number) * 1024 ** UNITS.indexOf(unit.toUpperCase()));
   if (bytes >= LEAST_LIMIT) return bytes;

@@ -2,6 +2,7 @@
  * The frame of commands that turn tables into a table: files are read, the work is done, the result is written or
  * printed.
  */
+
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
@@ -9,20 +10,22 @@ import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { HOST_ENGINE } from "../engine/registry.js";
-import { readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
+import { readBatches, readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { jsonLine, visible } from "../io/visible.js";
 import type { MemoryOptions } from "../spill/memory-options.js";
+import type { Cluster, WorkersCall, WorkersResult } from "./cluster-package.js";
+import { deviceOptions } from "./device-choice.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
 import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
-import { checkTypes, columnList, memoryOptions, rowLimit } from "./table-checks.js";
+import { checkTypes, memoryOptions, rowLimit } from "./table-checks.js";
 import { type CommandFiles, checkFiles, type FileOptions, type NamedFile, STANDARD } from "./table-files.js";
 import { counted } from "./text.js";
 
 /** Options that all such commands have, as commander gives them. */
-export interface TableCommandOptions extends FileOptions {
+export interface TableCommandOptions extends FileOptions, WorkersOptions {
   readonly limit?: string;
   readonly device: string;
   readonly software?: boolean;
@@ -56,6 +59,15 @@ export interface OperatorCall {
 /** What a command makes: a table, or its rows table by table. */
 export interface CommandResult extends PromiseLike<Table> {
   batches(): AsyncIterable<Table>;
+  /** The table's record batches, with the same dictionaries. */
+  pieces?(): AsyncIterable<Table>;
+}
+
+/** Options of where the work is done: on processes of this machine, or on workers of a queue. */
+export interface WorkersOptions {
+  readonly workers?: string;
+  readonly queue?: string;
+  readonly exchange?: string;
 }
 
 /** What a command does. */
@@ -79,6 +91,10 @@ export interface TableCommand {
   ) => CommandResult;
   /** Whether it takes one of two inputs in batches while it holds the other one. */
   readonly isStreamed?: boolean;
+  /** Whether it takes the parts of a file, which it has decoded where it works on them. */
+  readonly takesParts?: boolean;
+  /** The same on workers. */
+  readonly onWorkers: (cluster: Cluster, call: WorkersCall) => Promise<WorkersResult>;
   /** What is left of a table of the result. Default: all of it. */
   readonly pick?: (table: Table) => Table;
   /** Words an error of the work in terms of the call. */
@@ -91,6 +107,8 @@ export async function runTableCommand(
   options: TableCommandOptions,
   host: Host,
 ): Promise<void> {
+  if (options.workers !== undefined || options.queue !== undefined || options.exchange !== undefined)
+    return (await import("./run-on-workers.js")).runOnWorkers(command, options, host);
   const limit = rowLimit(options.limit);
   const memory = memoryOptions(options);
   const paths = command.inputs.map(({ path }) => path);
@@ -102,7 +120,7 @@ export async function runTableCommand(
   const notes: string[] = [];
   try {
     using device = await openDevice({
-      backend: options.device,
+      ...deviceOptions(options.device),
       software: options.software,
       threads: files.threads,
       ...(memory && withinMemory(options, memory, files.threads)),
@@ -114,27 +132,45 @@ export async function runTableCommand(
       await runWithin(command, memory, { files, reading, options, limit, device, start });
       return;
     }
-    const { heldInput, runStreamed } = await import("./run-streamed.js");
+    const { comesInParts, heldInput, runStreamed, runInPieces } = await import("./run-streamed.js");
     const isPlain = limit === undefined && !options.explain;
     const held = isPlain ? await heldInput(command, files, device) : null;
-    if (held !== null) {
-      await runStreamed(command, held, { files, reading, options, device, start });
+    if (held !== null && (await runStreamed(command, held, { files, reading, options, device, start })))
       return;
-    }
-    const tables = await readInputs(command, files, reading);
+    notes.length = 0; // they come again
+    const asked = new AskedColumns(files);
+    const inParts = isPlain && (await comesInParts(command, files, device));
+    const tables = inParts
+      ? [readBatches(paths[0], { ...asked.readingOf(command.inputs[0], 0), signal, onNote })]
+      : await readInputs(command, asked, reading);
+    const inPieces = isPlain && files.out?.format === "arrow" && files.out.path !== STANDARD;
+    if (
+      inPieces &&
+      (await runInPieces(command, tables as Table[], { files, reading, options, device, start }))
+    )
+      return;
     let plan: Plan | undefined;
     const onPlan = (told: Plan) => {
       plan = told;
     };
+    let rows = 0;
+    const tell = progress.stage(command.stage, "rows");
     const call = {
       device,
       signal,
-      onProgress: progress.stage(command.stage, "rows"),
+      onProgress: (done: number, total: number) => {
+        rows = total;
+        tell(done, total);
+      },
       onPlan: options.explain ? onPlan : undefined,
       onStage: (stage: string, seconds: number) => clock.add(stage, seconds),
     };
     const writesValues = files.out !== undefined && files.out.format !== "arrow";
     const made = await worked(command, async () => command.work(tables, call, writesValues));
+    if (inParts) {
+      asked.check(command.check);
+      clock.note(command.stage, `${shortName(files.inputs[0])}, ${counted(rows, "row")}`);
+    }
     const table = limit === undefined ? made : firstRows(made, limit);
     const outcome = { table, device, clock, plan, start, files };
     await tellOutcome(outcome, command.stage, options, progress, host);
@@ -153,8 +189,8 @@ function withinMemory(
   { limit }: MemoryOptions,
   threads = 1,
 ): OpenDeviceOptions {
-  const backend = device === "auto" && !software ? HOST_ENGINE : device;
-  return { backend, threads, memory: { keep: Math.floor(limit / 16) } };
+  const chosen = device === "auto" && !software ? { backend: HOST_ENGINE } : deviceOptions(device);
+  return { ...chosen, threads, memory: { keep: Math.floor(limit / 16) } };
 }
 
 /** A table of the result, and errors of the work in terms of the call. */
@@ -188,19 +224,17 @@ export interface Run {
   readonly start: number;
 }
 
-async function readInputs(
-  { inputs, check }: TableCommand,
-  files: CommandFiles,
-  { clock, progress, host, onNote }: Reading,
-): Promise<Table[]> {
+async function readInputs(command: TableCommand, asked: AskedColumns, reading: Reading): Promise<Table[]> {
   const tables: Table[] = [];
-  const asked = new AskedColumns(files);
+  const { inputs, check } = command;
+  const { clock, progress, host, onNote } = reading;
+  const { files } = asked;
   for (const [i, input] of inputs.entries()) {
     const { path, format } = files.inputs[i];
-    const onProgress = progress.stage(input.stage, readUnit(format));
-    const reading = { ...asked.readingOf(input, i), signal: host.signal, onProgress, onNote };
     const source = path === STANDARD ? host.stdin : path;
-    const table = await clock.time(input.stage, shortName(files.inputs[i]), () => readTable(source, reading));
+    const onProgress = progress.stage(input.stage, readUnit(format));
+    const options = { ...asked.readingOf(input, i), signal: host.signal, onProgress, onNote };
+    const table = await clock.time(input.stage, shortName(files.inputs[i]), () => readTable(source, options));
     clock.note(input.stage, sizeOf(table));
     tables.push(table);
   }
@@ -238,10 +272,10 @@ export function shortName({ path, name }: NamedFile): string {
 }
 
 /** The columns of a table that --select names, in its order; all of them without. */
-export function selected(table: Table, select: string | undefined): Table {
+export function selected(table: Table, select: readonly string[] | undefined): Table {
   if (select === undefined) return table;
   const names = table.names.map(String);
-  const columns = columnList("--select", select).map((name) => {
+  const columns = select.map((name) => {
     const index = names.indexOf(name);
     if (index < 0) throw noColumn(name, names, "the result");
     return index;

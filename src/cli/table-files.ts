@@ -89,7 +89,7 @@ function hasOwnFormat(path: string): boolean {
   return path !== STANDARD && knownFormatOf(path) !== undefined;
 }
 
-function checkedFormat(text: string | undefined): Format | undefined {
+export function checkedFormat(text: string | undefined): Format | undefined {
   const format = FORMATS.find((each) => each === text);
   if (text === undefined || format !== undefined) return format;
   throw new CallError(`There is no format "${text}".`, `The formats are ${FORMATS.join(", ")}.`);

@@ -18,4 +18,6 @@ export interface SummedGroups {
 export interface SumCall extends Omit<JoinCall, "nullsEqual"> {
   /** Whether the groups of all rows are asked for. */
   readonly numbers: boolean;
+  /** Whether the calling thread does all of it: others are at work of their own. */
+  readonly alone?: boolean;
 }

@@ -1,10 +1,30 @@
-/** Engines of other packages: `warpmap-NAME` has the engine NAME, and registers it when it is imported. */
+/**
+ * Engines of other packages: `warpmap-NAME` has the engine NAME, and registers it when it is imported. Packages are
+ * looked for by the runtime alone: no bundler follows these imports.
+ */
 import { BackendUnavailableError } from "../errors.js";
 import { checkOneOf, nearestOf } from "../options.js";
 import { engineNamed, knownEngines } from "./registry.js";
 
 /** Names that packages can have. */
 const NAME = /^[a-z][a-z0-9-]{0,40}$/;
+
+/** Engines that `auto` takes where their packages are installed. */
+const SOUGHT = ["cuda"];
+/** Those that were looked for: whether one is there does not change while a program runs. */
+let sought: Promise<unknown> | undefined;
+
+/**
+ * Makes those known that are installed. One that does not load is as one that is not there: `auto` has others. A page
+ * has none.
+ */
+export function findInstalled(): Promise<unknown> | undefined {
+  if (globalThis.process?.versions?.node === undefined) return undefined;
+  sought ??= Promise.allSettled(SOUGHT.map((name) => importPackage(`warpmap-${name}`)));
+  return sought;
+}
+
+const importPackage = (specifier: string) => import(/* @vite-ignore */ /* webpackIgnore: true */ specifier);
 
 /**
  * Makes sure that an engine is known.
@@ -19,7 +39,7 @@ export async function loadEngine(name: unknown): Promise<void> {
   const unavailable = (reason: string, fix: string, cause?: unknown) =>
     new BackendUnavailableError(name, [{ backend: name, reason }], fix, { cause });
   try {
-    await import(/* @vite-ignore */ /* webpackIgnore: true */ specifier);
+    await importPackage(specifier);
   } catch (cause) {
     if (cause instanceof BackendUnavailableError) throw cause;
     const { message } = cause as Error;

@@ -12,7 +12,10 @@ import type { WebgpuOptions, WebgpuTypes } from "./webgpu/native-types.js";
 export interface NativeTypes extends WebgpuTypes {}
 
 /** Options of `openDevice` that say which device of that API to use. */
-export interface NativeOptions extends WebgpuOptions {}
+export interface NativeOptions extends WebgpuOptions {
+  /** The number of an NVIDIA GPU, from 0 on: for the cuda engine, of the package warpmap-cuda. */
+  gpu?: number;
+}
 
 /** Elements of a buffer. */
 export interface BufferView<T extends ScalarType> {

@@ -37,6 +37,8 @@ export interface EngineKind {
   readonly chosenBy?: string;
   /** Checks its options; called when one is given, whichever engine is to open. @throws ValidationError */
   check?(options: EngineRequest): Promise<void>;
+  /** Options that name its devices, where it may have several. @throws BackendUnavailableError */
+  each?(): Promise<readonly EngineRequest[]>;
   /**
    * Opens it.
    * @param tried engines that `auto` has asked before

@@ -7,7 +7,7 @@ import type { Ordered } from "./extremes.js";
 import { finishTask, type GroupTask, type GroupValues, placeTask, runTask } from "./group-tasks.js";
 import type { LaneColumn } from "./lanes.js";
 import type { HostPool } from "./pool.js";
-import { RowMemory } from "./row-memory.js";
+import { type Elements, RowMemory } from "./row-memory.js";
 import { shareColumns } from "./share-columns.js";
 import type { Pause } from "./work.js";
 
@@ -63,8 +63,6 @@ async function runHere(tasks: readonly GroupTask[], pause: Pause): Promise<Float
   return made;
 }
 
-type TypedArray = Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
-
 /** Arrays in memory that workers reach; each is copied once. */
 class Reachable {
   readonly #copies = new Map<object, object>();
@@ -86,7 +84,7 @@ class Reachable {
     return { kind: "strings", strings };
   }
 
-  array<A extends TypedArray>(array: A): A {
+  array<A extends Elements>(array: A): A {
     if (array.buffer instanceof SharedArrayBuffer) return array;
     const known = this.#copies.get(array);
     if (known) return known as A;

@@ -4,7 +4,7 @@
  */
 import { bitmapBytes } from "../bitmaps.js";
 import { type Arrived, stopArrival, tellArrived } from "./arrived.js";
-import type { RowMemory, Scratch } from "./row-memory.js";
+import type { Elements, RowMemory, Scratch } from "./row-memory.js";
 import { type Pause, TURN_MS } from "./work.js";
 
 /** Brings the inputs of all pieces, in their order. When `bring` or `pause` throws, nobody waits for the others. */
@@ -28,11 +28,11 @@ export async function bringAll(
   }
 }
 
-type Elements = Uint8Array | Uint16Array | Uint32Array;
-
 /** Some neighbouring rows of columns, which `bring` copies for threads that do not reach them. */
 export class ArrivingRows {
   readonly #copies: ((from: number, to: number) => void)[] = [];
+  /** What is copied by rows, once however often it is asked for. */
+  readonly #arriving: { readonly from: Elements; readonly room: Elements }[] = [];
 
   /** @param scratch memory that the rows come into: until it is used again */
   constructor(
@@ -69,10 +69,8 @@ export class ArrivingRows {
     if (this.memory.reaches(edges) && this.memory.reaches(bytes)) return { edges: part, bytes };
     const begin = part[0];
     const own = bytes.subarray(begin, part[this.rows]);
-    const arriving = this.#arrives(`${name} bytes`, own, (from, to) => [
-      part[from] - begin,
-      part[to] - begin,
-    ]);
+    const range = (from: number, to: number): [number, number] => [part[from] - begin, part[to] - begin];
+    const arriving = this.#arrives(`${name} bytes`, own, range, false);
     const moved = this.scratch.words(`${name} edges`, part.length);
     this.#copies.push((from, to) => {
       if (begin === 0) moved.set(part.subarray(from, to + 1), from);
@@ -85,13 +83,27 @@ export class ArrivingRows {
     name: string,
     part: A,
     range: (from: number, to: number) => [number, number],
+    isByRow = true,
   ): A {
     if (this.memory.reaches(part)) return part;
+    const known = isByRow && this.#arriving.find(({ from }) => isSame(from, part));
+    if (known) return viewOf(known.room, part);
     const room = this.scratch.like(name, part);
+    if (isByRow) this.#arriving.push({ from: part, room });
     this.#copies.push((from, to) => {
       const [begin, end] = range(from, to);
       room.set(part.subarray(begin, end), begin);
     });
     return room;
   }
+}
+
+function isSame(a: Elements, b: Elements): boolean {
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
+}
+
+/** The same memory as elements of another kind. */
+function viewOf<A extends Elements>({ buffer, byteOffset }: Elements, like: A): A {
+  const Class = like.constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => A;
+  return new Class(buffer, byteOffset, like.length);
 }

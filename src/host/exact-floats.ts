@@ -2,10 +2,12 @@
  * Exact sums of floats. A float becomes limbs, integers that count × 2^(32 k + exponent) for limb k, which are added up
  * as words of integers are (lanes.ts). The sum is rounded once, to nearest even, so it depends on no order.
  */
+import { isSet } from "../bitmaps.js";
 
 const WORD = 2 ** 32;
 /** (x + ROUND) − ROUND is x rounded to an integer, for |x| < 2^51. */
 export const ROUND = 1.5 * 2 ** 52;
+const LEAST_LIMBS = 2;
 /** Values that span more bits would lose some where they are scaled. */
 const MOST_LIMBS = 34;
 /** Where values of all magnitudes are cut into two bands, each of at most MOST_LIMBS limbs. */
@@ -67,15 +69,39 @@ export function joined(a: FloatRange, b: FloatRange): FloatRange {
 /** A grid that holds all floats of a range. @param isSingle whether they are float32 */
 export function gridOf({ least, greatest, odd }: FloatRange, isSingle: boolean): FloatGrid {
   const bits = isSingle ? 23 : 52; // of a significand but the first
-  if (greatest === 0) return { bands: [{ exponent: 0, limbs: 1 }], odd };
+  if (greatest === 0) return { bands: [{ exponent: 0, limbs: LEAST_LIMBS }], odd };
   const whole = bandOver(least, greatest, bits);
   if (whole.limbs <= MOST_LIMBS) return { bands: [whole], odd };
   return { bands: [bandOver(least, CUT, bits), bandOver(CUT, greatest, bits)], odd };
 }
 
+/** Rows of which a grid is guessed. */
+const SAMPLE_ROWS = 2 ** 10;
+/** A guessed grid has as many limbs at most: more cost more than going over all floats first. */
+const MOST_GUESSED_LIMBS = 6;
+/** Magnitudes within which all steps of a guessed grid stay. */
+const GUESSED_WITHIN = 2 ** 700;
+
+/** A grid that floats like some of these fit, and all of them as a rule; null where most columns like it would not. */
+export function guessedGrid(
+  data: Float32Array | Float64Array,
+  validity: Uint8Array | null,
+): FloatGrid | null {
+  const sample = new Float64Array(SAMPLE_ROWS);
+  for (let i = 0; i < SAMPLE_ROWS; i++) {
+    const row = Math.floor((i / SAMPLE_ROWS) * data.length);
+    if (row < data.length && (validity === null || isSet(validity, row))) sample[i] = data[row];
+  }
+  const { least, greatest, odd } = rangeOf(sample, 0, SAMPLE_ROWS);
+  if (odd || greatest > GUESSED_WITHIN || least < 1 / GUESSED_WITHIN) return null;
+  const range = greatest === 0 ? noFloats() : { least: least / 2 ** 24, greatest: 2 * greatest, odd };
+  const grid = gridOf(range, data instanceof Float32Array);
+  return grid.bands[0].limbs > MOST_GUESSED_LIMBS ? null : grid;
+}
+
 function bandOver(least: number, greatest: number, bits: number): FloatBand {
   const top = exponentOf(greatest) + 1 - 32;
-  const limbs = Math.max(0, Math.ceil((top - lowestBit(least, bits)) / 32)) + 1;
+  const limbs = Math.max(LEAST_LIMBS, Math.ceil((top - lowestBit(least, bits)) / 32) + 1);
   return { exponent: top - 32 * (limbs - 1), limbs };
 }
 
@@ -124,22 +150,36 @@ export function roundedSum(parts: readonly LimbNumber[]): number {
   return roundedBig(total, exponent);
 }
 
-/** The exact sum of three finite floats, rounded once. */
-export function sumOfThree(a: number, b: number, c: number): number {
+/** Exponents within which limbs are floats that lose nothing. */
+const PLAIN_EXPONENT = 800;
+
+/** What the limbs of numbers count, as floats; null where some are too large or too small. */
+export function unitsOf(exponent: number, limbs: number): Float64Array | null {
+  const isPlain = exponent > -PLAIN_EXPONENT && exponent + 32 * limbs < PLAIN_EXPONENT;
+  return isPlain ? Float64Array.from({ length: limbs }, (_, k) => 2 ** (exponent + 32 * k)) : null;
+}
+
+/**
+ * The sum of a group's limbs, rounded once; null where more than three are not 0, or where it takes more than additions.
+ * @param parts by limb, of all groups
+ */
+export function sumOfFew(parts: readonly Float64Array[], group: number, units: Float64Array): number | null {
+  let found = 0;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  for (let k = 0; k < units.length; k++) {
+    const limb = parts[k][group];
+    if (limb === 0) continue;
+    found++;
+    c = b;
+    b = a;
+    a = limb * units[k];
+  }
   const sum = b + c;
   const share = sum - b;
   // two floats are added with one rounding
-  if (b - (sum - share) + (c - share) === 0 && Number.isFinite(a + sum)) return a + sum;
-  return roundedBig(exactly(a) + exactly(b) + exactly(c), -1074);
-}
-
-/** A finite float as an integer × 2^-1074. */
-function exactly(value: number): bigint {
-  BITS[0] = value;
-  const biased = (WORDS[1] >>> 20) & 0x7ff;
-  const fraction = BigInt(WORDS[1] & 0xfffff) * 2n ** 32n + BigInt(WORDS[0]);
-  const size = biased === 0 ? fraction : (fraction + 2n ** 52n) << BigInt(biased - 1);
-  return value < 0 ? -size : size;
+  return found <= 3 && b - (sum - share) + (c - share) === 0 ? a + sum : null;
 }
 
 /** Of floats of all magnitudes. */

@@ -8,7 +8,8 @@
  */
 
 import { mergeRows, type Ordered, raiseRows, type Sign } from "./extremes.js";
-import { BLOCK_ROWS, CARRY_ROWS, type LaneColumn, LaneSums, lanesOf } from "./lanes.js";
+import { BLOCK_ROWS, CARRY_ROWS } from "./lane-loops.js";
+import { type LaneColumn, LaneSums, lanesOf } from "./lanes.js";
 
 /** What is computed of each group. */
 export type GroupValues =

@@ -7,7 +7,16 @@
  * The sums of a group lie side by side: whatever is added up, a row touches one place in memory.
  */
 import { isSet } from "../bitmaps.js";
-import { CUT, type FloatGrid, ROUND, scalesOf } from "./exact-floats.js";
+import type { FloatGrid } from "./exact-floats.js";
+import {
+  addNumbers,
+  addSigned,
+  addUnsigned,
+  keepBand,
+  LaneBlock,
+  scaleAll,
+  type Target,
+} from "./lane-loops.js";
 
 /** Values that are counted, added up or compared by group; those of nulls count for nothing. Bitmaps as those of keys. */
 export type SummedColumn =
@@ -29,34 +38,30 @@ export type SummedColumn =
   /** Finds the row of the least (sign −1) or greatest number. NaN is above all; of equal numbers the first row counts. */
   | {
       readonly kind: "extremes";
-      readonly data: Int32Array | Uint32Array | Float32Array | Float64Array;
+      readonly data: Uint8Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+      /** The numbers that are compared, by what is in `data`; null: that itself. */
+      readonly ranks: Uint32Array | null;
       readonly sign: -1 | 1;
       readonly validity: Uint8Array | null;
     };
 
 type WordLanes = Extract<SummedColumn, { kind: "words" }>;
 type ExtremeLanes = Extract<SummedColumn, { kind: "extremes" }>;
-type FloatLanes = Extract<SummedColumn, { kind: "floats" }> & { readonly grid: FloatGrid | null };
+type FloatLanes = Extract<SummedColumn, { kind: "floats" }> & { readonly grid: FloatGrid };
 
 /**
- * A column with its lanes. Rows have one: 1 a row. Integers have a lane a word, and a carry. Floats with a grid have a
- * lane a limb, and a carry; where it is odd, counts of NaN, +Infinity and −Infinity besides; without, as most columns
- * are, three lanes whose sum is the floats'. Extremes have two: the number, and its row + 1, 0 where there is none.
+ * A column with its lanes. Rows have one: 1 a row. Integers have a lane a word, and a carry. Floats have a lane a limb,
+ * and a carry; where their grid is odd, counts of NaN, +Infinity and −Infinity besides. Extremes have two: the number,
+ * and its row + 1, 0 where there is none.
  */
 export type LaneColumn = Exclude<SummedColumn, { kind: "floats" }> | FloatLanes;
 
 const WORD = 2 ** 32;
-/** Rows of a block: what is read of them stays in the L1 cache until it is added up. */
-export const BLOCK_ROWS = 2 ** 10;
-/** Rows that may be added up between two carries. */
-export const CARRY_ROWS = 2 ** 20;
-
 /** Numbers a group that a column has. */
 export function lanesOf(column: LaneColumn): number {
   if (column.kind === "rows") return 1;
   if (column.kind === "words") return column.width + 1;
   if (column.kind === "extremes") return 2;
-  if (column.grid === null) return 3;
   const { bands, odd } = column.grid;
   return bands.reduce((sum, { limbs }) => sum + limbs + 1, odd ? 3 : 0);
 }
@@ -64,7 +69,7 @@ export function lanesOf(column: LaneColumn): number {
 /** Lanes of a column that hand what is above 32 bits to the next one: so many, and the one behind them, each time. */
 function carryingOf(column: LaneColumn): number[] {
   if (column.kind === "rows" || column.kind === "extremes") return [];
-  return column.kind === "words" ? [column.width] : (column.grid?.bands.map(({ limbs }) => limbs) ?? []);
+  return column.kind === "words" ? [column.width] : column.grid.bands.map(({ limbs }) => limbs);
 }
 
 /** In the order in which they are counted. */
@@ -83,8 +88,6 @@ export interface ColumnSums {
   readonly sums: readonly SumParts[];
   /** NaN, +Infinity and −Infinity by group, which are in no sum; null where there are none. */
   readonly odd: readonly Float64Array[] | null;
-  /** In place of these: finite floats by group, whose exact sum is the column's. */
-  readonly floats?: readonly Float64Array[];
   /** Of extremes, in place of all: by group the row's number and 1; 0 where there is none. */
   readonly rows?: Float64Array;
 }
@@ -99,7 +102,6 @@ export function sumsOfLanes(columns: readonly LaneColumn[], lanes: readonly Floa
   return columns.map((column) => {
     if (column.kind === "extremes") return { sums: [], odd: null, rows: take(2)[1] };
     if (column.kind !== "floats") return { sums: [{ exponent: 0, parts: take(lanesOf(column)) }], odd: null };
-    if (column.grid === null) return { sums: [], odd: null, floats: take(3) };
     const { bands, odd } = column.grid;
     const sums = bands.map(({ exponent, limbs }) => ({ exponent, parts: take(limbs + 1) }));
     return { sums, odd: odd ? take(3) : null };
@@ -112,21 +114,27 @@ export class LaneSums {
   readonly stride: number;
   /** Where each column's lanes begin. */
   readonly #offsets: readonly number[];
-  readonly #numbers = new Float64Array(BLOCK_ROWS);
-  readonly #rest = new Float64Array(BLOCK_ROWS);
-  readonly #words = new Uint32Array(BLOCK_ROWS);
+  /** What floats are multiplied by; 0 where that is not all there is to do. */
+  readonly #scales: readonly number[];
+  #block: LaneBlock | null;
   /** Whether rows are counted and words added in one loop. */
   readonly #isFused: boolean;
-  /** Whether sums of floats without a grid have lost something. */
+  /** Whether floats did not fit their grid: sums are not right then. */
   lost = false;
 
-  constructor(readonly columns: readonly LaneColumn[]) {
+  /** @param block that nobody else uses meanwhile; null: one of its own */
+  constructor(
+    readonly columns: readonly LaneColumn[],
+    block: LaneBlock | null = null,
+  ) {
+    this.#block = block;
     let stride = 0;
     this.#offsets = columns.map((column) => {
       stride += lanesOf(column);
       return stride - lanesOf(column);
     });
     this.stride = stride;
+    this.#scales = columns.map(scaleOf);
     const [rows, words] = columns;
     this.#isFused =
       rows?.kind === "rows" &&
@@ -134,6 +142,11 @@ export class LaneSums {
       words?.kind === "words" &&
       words.width === 1 &&
       words.validity === null;
+  }
+
+  get #loops(): LaneBlock {
+    this.#block ??= new LaneBlock();
+    return this.#block;
   }
 
   /**
@@ -154,8 +167,7 @@ export class LaneSums {
     if (this.#isFused) {
       const { data, signed } = columns[1] as WordLanes;
       const to = { sums, ids, stride, offset: this.#offsets[0], count };
-      if (signed) countSigned(to, data, first);
-      else countUnsigned(to, data, first);
+      this.#loops.countWords(to, data, first, signed);
     }
     for (let c = this.#isFused ? 2 : 0; c < columns.length; c++) {
       const column = columns[c];
@@ -163,17 +175,17 @@ export class LaneSums {
       if (column.kind === "rows") this.#addRows(column.validity, first, to);
       else if (column.kind === "words") this.#addIntegers(column, first, to);
       else if (column.kind === "extremes") this.#addExtremes(column, first, rows, to);
-      else if (column.grid === null) this.#addFloats(column, first, to);
-      else this.#addLimbs(column, column.grid, first, to);
+      else if (this.#scales[c] > 0) this.#addFloats(column, this.#scales[c], first, to);
+      else this.#addAnyFloats(column, first, to);
     }
   }
 
   #addRows(validity: Uint8Array | null, first: number, to: Target): void {
     if (validity === null) {
-      addOnes(to);
+      this.#loops.addOnes(to);
       return;
     }
-    const ones = this.#numbers.fill(1, 0, to.count);
+    const ones = this.#loops.numbers.fill(1, 0, to.count);
     clearNulls(validity, first, to.count, ones);
     addNumbers(to, 0, ones);
   }
@@ -184,7 +196,7 @@ export class LaneSums {
       const isPlain = width === 1 && validity === null;
       let [words, from] = [data, first];
       if (!isPlain) {
-        words = this.#words;
+        words = this.#loops.words;
         from = 0;
         if (!readWords(data, width, k, first, to.count, words)) continue;
         if (validity !== null) clearNulls(validity, first, to.count, words);
@@ -195,13 +207,13 @@ export class LaneSums {
   }
 
   #addExtremes(
-    { data, sign, validity }: ExtremeLanes,
+    { data, ranks, sign, validity }: ExtremeLanes,
     first: number,
     rows: number | Uint32Array,
     to: Target,
   ): void {
-    const [values, from] = this.#doublesOf(data, first, to.count);
-    const better = this.#words;
+    const [values, from] = this.#doublesOf(data, ranks, first, to.count);
+    const better = this.#loops.words;
     const found = sign < 0 ? findLess(to, values, from, better) : findGreater(to, values, from, better);
     const { ids, offset, stride, sums } = to;
     for (let k = 0; k < found; k++) {
@@ -215,54 +227,51 @@ export class LaneSums {
     }
   }
 
-  #addFloats({ data, validity }: FloatLanes, first: number, to: Target): void {
-    let [values, from] = this.#doublesOf(data, first, to.count);
-    if (validity !== null) {
-      if (values !== this.#numbers) this.#numbers.set(values.subarray(from, from + to.count));
-      [values, from] = [this.#numbers, 0];
-      clearNulls(validity, first, to.count, values);
-    }
-    if (!addDoubles(to, values, from)) this.lost = true;
+  #addFloats({ data, grid: { bands } }: FloatLanes, scale: number, first: number, to: Target): void {
+    let [values, from] = [this.#loops.numbers, 0];
+    if (data instanceof Float64Array) [values, from] = [data, first];
+    else values.set(data.subarray(first, first + to.count));
+    if (!this.#loops.addLimbs(to, 0, bands[0].limbs, scale, values, from)) this.lost = true;
   }
 
-  /** Where a block of numbers is as doubles: they themselves, or a copy. */
-  #doublesOf(data: ExtremeLanes["data"], first: number, count: number): [Float64Array, number] {
-    if (data instanceof Float64Array) return [data, first];
-    this.#numbers.set(data.subarray(first, first + count));
-    return [this.#numbers, 0];
-  }
-
-  #addLimbs({ data, validity }: FloatLanes, { bands, odd }: FloatGrid, first: number, to: Target): void {
+  /** The same of any floats. */
+  #addAnyFloats({ data, validity, grid: { bands, odd } }: FloatLanes, first: number, to: Target): void {
+    const values = this.#loops.numbers;
     let lane = 0;
     const counts = bands.reduce((sum, { limbs }) => sum + limbs + 1, 0);
     for (const [b, band] of bands.entries()) {
-      const rest = this.#rest;
-      rest.set(data.subarray(first, first + to.count));
-      if (validity !== null) clearNulls(validity, first, to.count, rest);
-      if (odd) this.#takeOdd(rest, b === 0 ? counts : null, to);
-      if (bands.length > 1) keepBand(rest, to.count, b === 0);
-      scaleAll(rest, to.count, scalesOf(band));
-      for (let k = band.limbs - 1; k >= 0; k--) {
-        const state = takeLimb(rest, to.count, this.#numbers);
-        if (state & 1) addNumbers(to, lane + k, this.#numbers);
-        if (!(state & 2)) break;
-      }
+      values.set(data.subarray(first, first + to.count));
+      if (validity !== null) clearNulls(validity, first, to.count, values);
+      if (odd) this.#takeOdd(values, b === 0 ? counts : null, to);
+      if (bands.length > 1) keepBand(values, to.count, b === 0);
+      if (!scaleAll(values, to.count, band)) this.lost = true;
+      if (!this.#loops.addLimbs(to, lane, band.limbs, 1, values, 0)) this.lost = true;
       lane += band.limbs + 1;
     }
   }
 
+  /** Where a block of numbers is as doubles: they themselves, or a copy. */
+  #doublesOf(
+    data: ExtremeLanes["data"],
+    ranks: Uint32Array | null,
+    first: number,
+    count: number,
+  ): [Float64Array, number] {
+    const numbers = this.#loops.numbers;
+    if (ranks !== null) for (let i = 0; i < count; i++) numbers[i] = ranks[data[first + i]];
+    else if (data instanceof Float64Array) return [data, first];
+    else numbers.set(data.subarray(first, first + count));
+    return [numbers, 0];
+  }
+
   /** Counts NaN and infinities, where they are to be counted, and leaves 0 in their places. */
-  #takeOdd(values: Float64Array, lane: number | null, to: Target): void {
-    for (const [kind, wanted] of ODD.entries()) {
-      const ones = this.#numbers.fill(0, 0, to.count);
-      let any = false;
-      for (let i = 0; i < to.count; i++) {
-        if (!Object.is(values[i], wanted)) continue;
-        ones[i] = 1;
-        values[i] = 0;
-        any = true;
-      }
-      if (any && lane !== null) addNumbers(to, lane + kind, ones);
+  #takeOdd(values: Float64Array, lane: number | null, { sums, ids, stride, offset, count }: Target): void {
+    for (let i = 0; i < count; i++) {
+      const value = values[i];
+      if (Number.isFinite(value)) continue;
+      if (lane !== null)
+        sums[ids[i] * stride + offset + lane + ODD.findIndex((odd) => Object.is(odd, value))]++;
+      values[i] = 0;
     }
   }
 
@@ -285,19 +294,8 @@ export class LaneSums {
     const { stride } = this;
     for (const [c, column] of this.columns.entries()) {
       const offset = this.#offsets[c];
-      const asFloats = column.kind === "floats" && column.grid === null;
-      if (column.kind === "extremes") {
-        this.#mergeExtremes(column.sign, offset, from, ids, to);
-        continue;
-      }
-      const lanes = lanesOf(column);
-      for (let group = 0; group < ids.length; group++) {
-        const [at, place] = [group * stride + offset, ids[group] * stride + offset];
-        for (let k = 0; k < lanes; k++) {
-          if (!asFloats) to[place + k] += from[at + k];
-          else if (!addFloat(to, place, from[at + k])) this.lost = true;
-        }
-      }
+      if (column.kind === "extremes") this.#mergeExtremes(column.sign, offset, from, ids, to);
+      else for (let k = 0; k < lanesOf(column); k++) mergeLane(from, ids, to, stride, offset + k);
     }
   }
 
@@ -354,23 +352,24 @@ function isBetter(value: number, best: number, sign: -1 | 1): boolean {
   return sign < 0 ? value < best : value > best;
 }
 
-/** Adds a float to three whose sum is exact. False where it is no longer. */
-function addFloat(sums: Float64Array, at: number, value: number): boolean {
-  const before = sums[at];
-  const after = before + value;
-  const share = after - before;
-  const lost = before - (after - share) + (value - share);
-  sums[at] = after;
-  return lost === 0 || addLost(sums, at + 1, lost);
+/** What makes the lowest bit of the top limb 1, where no float is null or odd and scaling loses nothing; else 0. */
+function scaleOf(column: LaneColumn): number {
+  if (column.kind !== "floats" || column.validity !== null || column.grid.odd) return 0;
+  const [{ exponent, limbs }, other] = column.grid.bands;
+  const top = exponent + 32 * (limbs - 1);
+  return other === undefined && top <= 0 && top > -1000 ? 2 ** -top : 0;
 }
 
-/** Where a block of rows is added: lane k of group g is sums[g × stride + offset + k]. */
-interface Target {
-  readonly sums: Float64Array;
-  readonly ids: Uint32Array;
-  readonly stride: number;
-  readonly offset: number;
-  readonly count: number;
+function mergeLane(
+  from: Float64Array,
+  ids: Uint32Array,
+  to: Float64Array,
+  stride: number,
+  lane: number,
+): void {
+  for (let group = 0, at = lane; group < ids.length; group++, at += stride) {
+    to[Math.imul(ids[group], stride) + lane] += from[at];
+  }
 }
 
 /** Hands what is above 32 bits of a lane to the next one. */
@@ -382,89 +381,6 @@ function carryLane(sums: Float64Array, lane: number, groups: number, stride: num
     sums[at] = sum - carry * WORD;
     sums[at + 1] += carry;
   }
-}
-
-function addOnes({ sums, ids, stride, offset, count }: Target): void {
-  for (let i = 0; i < count; i++) sums[ids[i] * stride + offset]++;
-}
-
-function addNumbers({ sums, ids, stride, offset, count }: Target, lane: number, values: Float64Array): void {
-  const place = offset + lane;
-  for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += values[i];
-}
-
-function countSigned({ sums, ids, stride, offset, count }: Target, words: Uint32Array, from: number): void {
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    sums[at]++;
-    sums[at + 1] += words[from + i] | 0;
-  }
-}
-
-function countUnsigned({ sums, ids, stride, offset, count }: Target, words: Uint32Array, from: number): void {
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    sums[at]++;
-    sums[at + 1] += words[from + i];
-  }
-}
-
-function addSigned(
-  { sums, ids, stride, offset, count }: Target,
-  lane: number,
-  words: Uint32Array,
-  from: number,
-): void {
-  const place = offset + lane;
-  for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += words[from + i] | 0;
-}
-
-function addUnsigned(
-  { sums, ids, stride, offset, count }: Target,
-  lane: number,
-  words: Uint32Array,
-  from: number,
-): void {
-  const place = offset + lane;
-  for (let i = 0; i < count; i++) sums[ids[i] * stride + place] += words[from + i];
-}
-
-/**
- * Adds floats to three lanes: the first rounds, the second has what it lost, the third what the second lost (TwoSum:
- * Knuth, The Art of Computer Programming, volume 2, 4.2.2). False where the third one lost something.
- */
-function addDoubles(
-  { sums, ids, stride, offset, count }: Target,
-  values: Float64Array,
-  from: number,
-): boolean {
-  let isExact = true;
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    const value = values[from + i];
-    const before = sums[at];
-    const after = before + value;
-    const share = after - before;
-    const lost = before - (after - share) + (value - share);
-    sums[at] = after;
-    if (lost !== 0 && !addLost(sums, at + 1, lost)) isExact = false;
-  }
-  return isExact;
-}
-
-/** Adds what the first lane lost to the others. */
-function addLost(sums: Float64Array, at: number, value: number): boolean {
-  const before = sums[at];
-  const after = before + value;
-  const share = after - before;
-  const lost = before - (after - share) + (value - share);
-  sums[at] = after;
-  if (lost === 0) return true;
-  const last = sums[at + 1];
-  const sum = last + lost;
-  const own = sum - last;
-  sums[at + 1] = sum;
-  return last - (sum - own) + (lost - own) === 0;
 }
 
 /** Word `word` of some integers. False where all are 0. */
@@ -488,27 +404,4 @@ function clearNulls(
   out: Float64Array | Uint32Array,
 ): void {
   for (let i = 0; i < count; i++) if (!isSet(validity, first + i)) out[i] = 0;
-}
-
-function keepBand(values: Float64Array, count: number, isBelow: boolean): void {
-  for (let i = 0; i < count; i++) if (Math.abs(values[i]) < CUT !== isBelow) values[i] = 0;
-}
-
-function scaleAll(values: Float64Array, count: number, [first, second]: readonly [number, number]): void {
-  for (let i = 0; i < count; i++) values[i] = values[i] * first * second;
-}
-
-/** Takes the integer part, and leaves the rest × 2^32. Answers 1 where any integer part is not 0, and 2 where any rest. */
-function takeLimb(rest: Float64Array, count: number, out: Float64Array): number {
-  let wholes = 0;
-  let rests = 0;
-  for (let i = 0; i < count; i++) {
-    const value = rest[i];
-    const whole = value + ROUND - ROUND;
-    out[i] = whole;
-    rest[i] = (value - whole) * WORD;
-    wholes += Math.abs(whole);
-    rests += Math.abs(value - whole);
-  }
-  return (wholes !== 0 ? 1 : 0) + (rests !== 0 ? 2 : 0);
 }

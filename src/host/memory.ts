@@ -68,11 +68,13 @@ export class Memory {
   /**
    * @param onDropped told of bytes that are kept no more
    * @param keep bytes of freed buffers that are offered again at most.
+   * @param smallest of these
    */
   constructor(
     shared: boolean,
     onDropped: (bytes: number) => void,
     private readonly keep = KEPT_BYTES,
+    private readonly smallest = SMALLEST_REUSED_BYTES,
   ) {
     this.shared = shared;
     this.#onDropped = onDropped;
@@ -106,7 +108,7 @@ export class Memory {
     const allocation = new Allocation(buffer, bytes, (freed) => {
       this.#living.delete(reference);
       this.#inUse -= freed.byteLength;
-      if (freed.byteLength < SMALLEST_REUSED_BYTES) return;
+      if (freed.byteLength < this.smallest) return;
       this.#reusable.push(freed);
       this.trim(Math.min(this.keep, this.#peak));
     });
@@ -127,7 +129,7 @@ export class Memory {
 
   /** The smallest freed buffer that `bytes` fills to at least half. */
   #takeReusable(bytes: number): ArrayBufferLike | undefined {
-    if (bytes < SMALLEST_REUSED_BYTES) return undefined;
+    if (bytes < this.smallest) return undefined;
     let best: ArrayBufferLike | undefined;
     for (const buffer of this.#reusable) {
       if (buffer.byteLength < bytes || buffer.byteLength > 2 * bytes) continue;

@@ -9,23 +9,23 @@ import type { HostPool } from "./pool.js";
 
 const FEWER_ROWS = "Work on fewer rows at a time.";
 
-type Words = Uint32Array | Float64Array;
+/** Arrays of elements that memory holds. */
+export type Elements = Uint8Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
 export class RowMemory {
+  /** True when workers may take part. */
+  readonly shared: boolean;
   readonly #stock: Memory | null;
   readonly #allocations: Allocation[] = [];
 
   /**
    * @param host whose workers take part if the rows are worth more than one thread; null for the calling thread alone
    * @param rows of the operation
+   * @param own stock of the calling thread, where it works alone
    */
-  constructor(host: HostPool | null, rows: number) {
-    this.#stock = host !== null && host.threads > 1 && rows >= host.rowsPerThread ? host.memory : null;
-  }
-
-  /** True when workers may take part. */
-  get shared(): boolean {
-    return this.#stock !== null;
+  constructor(host: HostPool | null, rows: number, own: Memory | null = null) {
+    this.shared = host !== null && host.threads > 1 && rows >= host.rowsPerThread;
+    this.#stock = this.shared ? (host as HostPool).memory : own;
   }
 
   /** Words that hold anything. @throws LimitError with the fix when there is no memory for them */
@@ -47,9 +47,14 @@ export class RowMemory {
     return new Float64Array(this.#buffer(8 * length, true), 0, length);
   }
 
+  /** Whether arrays stay what they are once everything is given back. */
+  get lasts(): boolean {
+    return this.#stock === null;
+  }
+
   /** True when workers can read the array where it is, or there are none. */
-  reaches(array: Words | Uint8Array | Uint16Array): boolean {
-    return this.#stock === null || array.buffer instanceof SharedArrayBuffer;
+  reaches(array: Elements): boolean {
+    return !this.shared || array.buffer instanceof SharedArrayBuffer;
   }
 
   /** The array itself where workers can read it, else a copy. */
@@ -116,14 +121,14 @@ export class Scratch {
   }
 
   /** Room for the elements of an array. */
-  like<A extends Uint8Array | Uint16Array | Uint32Array>(name: string, array: A): A {
+  like<A extends Elements>(name: string, array: A): A {
     const bytes = this.bytes(name, array.byteLength);
     const Class = array.constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => A;
     return new Class(bytes.buffer, 0, array.length);
   }
 
-  /** A copy of an array of 1-, 2- or 4-byte elements. */
-  copy<A extends Uint8Array | Uint16Array | Uint32Array>(name: string, array: A): A {
+  /** A copy of an array. */
+  copy<A extends Elements>(name: string, array: A): A {
     const copy = this.like(name, array);
     copy.set(array);
     return copy;

@@ -41,9 +41,18 @@ export interface Work {
   readonly result: () => WorkResult;
 }
 
-/** Work that answers nothing but what it wrote, and whose pieces are short. */
-export function silently(pieces: number, run: (piece: number) => void, arrived: Arrived | null = null): Work {
-  return { pieces, arrived, run: inOneGo(run), result: () => NOTHING };
+/** Work that answers nothing but what it wrote, and whose pieces are short. @param end follows a thread's last piece */
+export function silently(
+  pieces: number,
+  run: (piece: number) => void,
+  arrived: Arrived | null = null,
+  end: () => void = () => {},
+): Work {
+  const result = () => {
+    end();
+    return NOTHING;
+  };
+  return { pieces, arrived, run: inOneGo(run), result };
 }
 
 /** Work on pieces that are short. */

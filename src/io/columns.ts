@@ -22,6 +22,7 @@ import {
   utf8,
 } from "@uwdata/flechette";
 import { RAW } from "../arrow/raw.js";
+import { noteChecked } from "../arrow/read-batch.js";
 import { tieDictionary } from "../arrow/tie-dictionary.js";
 import { Nulls } from "./nulls.js";
 
@@ -71,7 +72,7 @@ export function offsetsColumn(
   return columnOf(type === "utf8" ? utf8() : binary(), nulls, { offsets, values: bytes });
 }
 
-/** A column of codes into the strings of `values`. */
+/** A column of codes into the strings of `values`, which has all that are named. */
 export function dictionaryColumn(
   codes: Int32Array,
   values: Column<unknown>,
@@ -80,6 +81,7 @@ export function dictionaryColumn(
   const type = dictionaryType(values.type, int32());
   const column = columnOf(type, nulls, { values: codes });
   tieDictionary(column.data[0], values);
+  noteChecked(column.data[0]);
   return column;
 }
 

@@ -10,7 +10,8 @@ export function compacted(table: TableInput): Table {
   const maker = new BatchMaker();
   const { columns: sources } = readSource(table, "");
   const columns = sources.map(({ field, column }) => {
-    if (column.chunks.length === 0) return column.source ?? new Column<unknown>([], field.type);
+    if (column.chunks.length === 0)
+      return column.source?.type ? column.source : new Column<unknown>([], field.type);
     const batches = column.chunks.map((chunk) => maker.batch(compactChunk(chunk)));
     return new Column(batches, batches[0].type);
   });

@@ -18,6 +18,9 @@ export class FileError extends WarpmapError {
   }
 }
 
+/** The types of a file were guessed by its first rows, and others do not fit them. */
+export class GuessError extends FileError {}
+
 const SYSTEM_ERRORS: Record<string, { problem: string; fix: string }> = {
   ENOENT: {
     problem: "no such file or directory",

@@ -31,7 +31,8 @@ function openedSource(file: FileHandle, size: number, name: string): Source {
     async *pieces(signal) {
       let start = 0;
       const read = () => {
-        const reading = bytesAt(file, start, start + PIECE);
+        const bytes = new Uint8Array(PIECE);
+        const reading = readInto(file, bytes, start).then((length) => bytes.subarray(0, length));
         reading.catch(() => {}); // is awaited in a later turn, or never
         return reading;
       };
@@ -46,20 +47,24 @@ function openedSource(file: FileHandle, size: number, name: string): Source {
       if (start < size) throw shortened();
     },
     async at(start, end) {
-      const bytes = await bytesAt(file, start, end);
-      if (bytes.length < Math.min(end, size) - start) throw shortened();
-      return bytes;
+      const bytes = new Uint8Array(end - start);
+      const read = await readInto(file, bytes, start);
+      if (read < Math.min(end, size) - start) throw shortened();
+      return bytes.subarray(0, read);
+    },
+    async fill(bytes, start) {
+      if ((await readInto(file, bytes, start)) < bytes.length) throw shortened();
     },
     close: () => file.close(),
   };
 }
 
-async function bytesAt(file: FileHandle, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(end - start);
+/** Answers with how many bytes there were. */
+async function readInto(file: FileHandle, bytes: Uint8Array, start: number): Promise<number> {
   for (let at = 0; at < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
-    if (bytesRead === 0) return bytes.subarray(0, at);
+    if (bytesRead === 0) return at;
     at += bytesRead;
   }
-  return bytes;
+  return bytes.length;
 }

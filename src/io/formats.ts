@@ -114,8 +114,30 @@ export interface BatchReadOptions extends ReadOptions {
   readonly folder?: string;
 }
 
+/** What who takes batches as they come allows besides. @internal */
+export interface BatchWays {
+  /**
+   * Columns are decoded when their values are read, where the format has them apart, but for those that are named:
+   * these are decoded ahead. Errors of what columns hold come when they are read.
+   */
+  readonly late?: { readonly ahead: readonly string[] };
+  /** Whether text may come as dictionaries, each batch with another one. Default: where columns are late. */
+  readonly dictionaries?: boolean;
+  /** Whether the first rows of a csv file may decide its types; a GuessError says that others differ. */
+  readonly guess?: boolean;
+  /** Which row groups of a Parquet file that have rows, or record batches of an Arrow file: before the second. */
+  readonly range?: readonly [from: number, to: number];
+  /** The types of a csv file's columns that are read, as `surveyCsv` found them: it is not read for them. */
+  readonly settled?: readonly number[];
+}
+
 /** What writers take. */
 export interface WriteOptions extends TransferOptions, CsvOptions {
   /** Default: what the extension of the path says. */
   readonly format?: Format;
+}
+
+/** Options with the delimiter that a format has. */
+export function withDelimiter<Options extends CsvOptions>(format: Format, options: Options): Options {
+  return format === "tsv" ? { ...options, delimiter: options.delimiter ?? "\t" } : options;
 }

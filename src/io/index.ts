@@ -3,19 +3,23 @@
  * everywhere. Readers and writers of a format are loaded when they are used.
  */
 import { Table } from "@uwdata/flechette";
+import { type FileParts, withParts } from "../arrow/file-parts.js";
 import { batchesOf, type TableInput, type Tables } from "../arrow/table-input.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { fileErrorFrom } from "./errors.js";
 import {
   ASKED_TYPES,
   type BatchReadOptions,
-  type CsvOptions,
+  type BatchWays,
   FORMATS,
   type Format,
   formatOf,
   isGzipName,
+  knownFormatOf,
   type ReadOptions,
+  type TransferOptions,
   type WriteOptions,
+  withDelimiter,
 } from "./formats.js";
 import { type Bytes, joined, type Source, sourceOf, unzipped } from "./source.js";
 import { transformed } from "./streams.js";
@@ -87,55 +91,92 @@ export function readBatches(
   source: string | Bytes,
   options: BatchReadOptions = {},
 ): AsyncGenerator<Table, void, undefined> {
-  return batchesFrom(source, options, false);
+  const batches = batchesFrom(source, options, {});
+  if (formatFor(source, options) !== "parquet") return batches;
+  return withParts(batches, (needed) => partsFrom(source, options, needed));
 }
 
-/**
- * The same with columns that are decoded when their values are read, where the format has them apart. They may be
- * dictionaries, and errors of what they hold come then.
- * @internal
- */
+/** The same in other ways. @internal */
 export function lateBatches(
   source: string | Bytes,
   options: BatchReadOptions,
+  ways: BatchWays = { late: { ahead: [] } },
 ): AsyncGenerator<Table, void, undefined> {
-  return batchesFrom(source, options, true);
+  return batchesFrom(source, options, ways);
 }
 
 async function* batchesFrom(
   source: string | Bytes,
   options: BatchReadOptions,
-  late: boolean,
+  ways: BatchWays,
 ): AsyncGenerator<Table, void, undefined> {
+  const { folder, maxRecordBytes, ...reading } = options;
+  const opened = openBatches(source, options);
+  const { format } = opened;
+  const read = await BATCH_READERS[format]();
+  try {
+    const from = await opened.source();
+    yield* read(from, { ...withDelimiter(format, reading), maxRecordBytes, ...ways });
+  } catch (error) {
+    throw opened.errorOf(error);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function partsFrom(
+  source: string | Bytes,
+  options: BatchReadOptions,
+  needed: readonly string[] | null,
+): Promise<FileParts> {
+  const { folder, maxRecordBytes, ...reading } = options;
+  const opened = openBatches(source, options);
+  try {
+    const { parquetParts } = await import("./parquet/parquet-parts.js");
+    const parts = await parquetParts(await opened.source(), reading, needed);
+    return Object.assign(parts, { close: () => opened.close() });
+  } catch (error) {
+    await opened.close();
+    throw opened.errorOf(error);
+  }
+}
+
+/** A source of batches, to be opened. @throws ValidationError, FormatError */
+function openBatches(source: string | Bytes, options: BatchReadOptions) {
   const { folder, maxRecordBytes, ...reading } = options;
   checkReadOptions(reading);
   if (maxRecordBytes !== undefined) checkWhole("maxRecordBytes", maxRecordBytes, 1);
   const path = typeof source === "string" ? source : undefined;
   const name = reading.name ?? path ?? "the bytes";
   const format = reading.format ?? formatOf(path ?? "");
-  const read = await BATCH_READERS[format]();
   let opened: Source | undefined;
-  try {
-    const { fileSource } = await import("./file-source.js");
-    opened = typeof source === "string" ? await fileSource(source, name) : sourceOf(source, name);
-    if (format !== "arrow" && !opened.at) {
-      opened = await (await import("./spooled.js")).spooled(opened, folder, reading.signal);
-    }
-    yield* read(await unzipped(opened), { ...withDelimiter(format, reading), maxRecordBytes, late });
-  } catch (error) {
-    throw reading.signal?.aborted
-      ? reading.signal.reason
-      : fileErrorFrom(name, error, "cannot be read", "Check the file.");
-  } finally {
-    await opened?.close();
-  }
+  return {
+    format,
+    async source(): Promise<Source> {
+      const { fileSource } = await import("./file-source.js");
+      opened = typeof source === "string" ? await fileSource(source, name) : sourceOf(source, name);
+      if (format !== "arrow" && !opened.at) {
+        opened = await (await import("./spooled.js")).spooled(opened, folder, reading.signal);
+      }
+      return unzipped(opened);
+    },
+    errorOf: (error: unknown) =>
+      reading.signal?.aborted
+        ? reading.signal.reason
+        : fileErrorFrom(name, error, "cannot be read", "Check the file."),
+    close: async () => opened?.close(),
+  };
+}
+
+function formatFor(source: string | Bytes, { format }: BatchReadOptions): Format | undefined {
+  return format ?? (typeof source === "string" ? knownFormatOf(source) : undefined);
 }
 
 const csvBatchReader = async () => (await import("./csv/csv-read.js")).csvBatches;
 const BATCH_READERS = {
   csv: csvBatchReader,
   tsv: csvBatchReader,
-  parquet: async () => (await import("./parquet/parquet-read.js")).parquetBatches,
+  parquet: async () => (await import("./parquet/parquet-batches.js")).parquetBatches,
   arrow: async () => (await import("./arrow/arrow-batches.js")).arrowBatches,
 };
 
@@ -163,8 +204,24 @@ export async function writeTable(
 ): Promise<void> {
   checkWriteOptions(options);
   const format = options.format ?? formatOf(path);
-  const { signal } = options;
-  const blocks = await encoded(table, format, options);
+  await written(path, await encoded(table, format, options), options.signal);
+}
+
+/** Tables of one record batch each, whose columns have the same dictionaries, as an Arrow file. @internal */
+export async function writePieces(
+  path: string,
+  tables: AsyncIterable<Table>,
+  options: TransferOptions,
+): Promise<void> {
+  const { arrowOfBatches } = await import("./arrow/arrow-write.js");
+  await written(path, arrowOfBatches(tables, options), options.signal);
+}
+
+async function written(
+  path: string,
+  blocks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { replaceFile } = await import("./output.js");
   try {
     await replaceFile(path, isGzipName(path) ? zipped(blocks) : blocks, signal);
@@ -230,10 +287,6 @@ async function flechetteTable(table: TableInput): Promise<Table> {
 
 async function* zipped(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* transformed(blocks, new CompressionStream("gzip"));
-}
-
-function withDelimiter<Options extends CsvOptions>(format: Format, options: Options): Options {
-  return format === "tsv" ? { ...options, delimiter: options.delimiter ?? "\t" } : options;
 }
 
 const WRITE_OPTIONS = "format delimiter header signal onProgress threads";

@@ -15,6 +15,8 @@ export interface Source {
   pieces(signal?: AbortSignal): Pieces;
   /** Reads the bytes from `start` up to `end`, fewer where it ends before; where it can be read at any place. */
   at?(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** Fills memory with the bytes from `start` on, all of which there are: of a file. */
+  fill?(bytes: Uint8Array, start: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,10 +98,21 @@ export async function* piecesOf(
   }
 }
 
+/** Bytes of a file that are read at once into memory that holds all of them. */
+const FILLED = 1 << 24;
+
 /** All bytes of a source, in memory of their own. */
 export async function wholeOf(source: Source, options: TransferOptions): Promise<Uint8Array<ArrayBuffer>> {
   let bytes = new Uint8Array(source.size ?? PIECE);
   let used = 0;
+  if (source.fill && source.size !== undefined) {
+    for (; used < bytes.length; used = Math.min(bytes.length, used + FILLED)) {
+      options.signal?.throwIfAborted();
+      await source.fill(bytes.subarray(used, used + FILLED), used);
+      options.onProgress?.(Math.min(bytes.length, used + FILLED), bytes.length);
+    }
+    return bytes;
+  }
   for await (const piece of piecesOf(source, options)) {
     if (used + piece.length > bytes.length) {
       const larger = new Uint8Array(Math.max(2 * bytes.length, used + piece.length));

@@ -64,4 +64,5 @@ export {
 } from "./join/join-index.js";
 export type { PairFilter } from "./join/pair-filter.js";
 export type { GroupedRow, JoinedRow, RowOf, TableOf, ValueOf } from "./row-types.js";
+export { shareTable } from "./share-table.js";
 export type { TableResult } from "./table-result.js";

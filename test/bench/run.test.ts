@@ -55,7 +55,7 @@ it.each([
     /^warpmap: The benchmark "gups" has no multiplicity\.\nhint: Leave out/,
   ],
   ["an option there is not", ["load-factor", "--fast"], /^Unknown option '--fast'.*\nusage: /],
-  ["a benchmark there is not", ["nothing"], /^usage: .*\nNAME is one of: batch, .*, words\.\n$/],
+  ["a benchmark there is not", ["nothing"], /^usage: .*\nNAME is one of: batch, .*, words, workers\.\n$/],
 ])("refuses %s in a line and a hint", async (_, args, message) => {
   const { status, stderr } = await runBench(...args);
   expect(stderr).toMatch(message);

@@ -1,6 +1,9 @@
 // Joins of large files into a file: one side is held while the other one comes by, and the rows are those of DuckDB.
+import { type Table, tableFromArrays } from "@uwdata/flechette";
 import { expect, it } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
+import { join } from "../../src/relational/index.js";
+import { types } from "../io/contents.js";
 import { openDuck } from "../io/duckdb.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
@@ -75,10 +78,11 @@ it.each([
 });
 
 it("writes as many rows with --memory, whether a side fits or not", async () => {
-  for (const memory of ["1M", "64M"]) {
+  for (const memory of ["4M", "64M"]) {
     const call = ["join", path("l.parquet"), path("r.parquet"), "--on", "k", "--device", "cpu"];
-    const { status } = await cli([
+    const { status, stdout } = await cli([
       ...call,
+      "--json",
       "--out",
       path("within.parquet"),
       "--memory",
@@ -87,6 +91,7 @@ it("writes as many rows with --memory, whether a side fits or not", async () => 
       "2",
     ]);
     expect(status).toBe(0);
+    expect(JSON.parse(stdout).memory.partitions > 0).toBe(memory === "4M");
     await expectRows("within.parquet", ["l.parquet", "r.parquet"], "inner");
   }
 });
@@ -105,4 +110,94 @@ it("says what is wrong with the call before it writes", async () => {
   expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('no column "nothing"')]);
   const types = await cli([...call, "--on", "k=b"]);
   expect([types.status, types.stderr]).toEqual([1, expect.stringContaining("cannot be compared")]);
+});
+
+it("shares a dictionary among the batches of a row group, and with other threads", async () => {
+  await duck.run(
+    `copy (select i as k, 'status ' || i % 3 as s, md5(i::varchar) as m from range(100000) t(i)) to '${path("few.parquet")}'`,
+  );
+  await duck.run(
+    `copy (select (i * 7919) % 100003 as k, md5((i + 1)::varchar) as a from range(300000) t(i)) to '${path("many.parquet")}'`,
+  );
+  const call = ["join", path("many.parquet"), path("few.parquet"), "--on", "k", "--device", "cpu"];
+  const { status, stderr } = await cli([...call, "--threads", "2", "--out", path("shared.parquet")]);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("total")]);
+  const rows = (sql: string) => duck.rows(`select count(*), sum(hash(t::varchar)) from (${sql}) t`);
+  expect(await rows(`from '${path("shared.parquet")}'`)).toEqual(
+    await rows(
+      `select l.*, s, m from '${path("many.parquet")}' l join '${path("few.parquet")}' r on l.k = r.k`,
+    ),
+  );
+});
+
+it.each(["k", "a", "none"])("a csv file whose last row changes the type of column %s", async (changed) => {
+  const last = (name: string, value: string) =>
+    `case when i = 299999 and '${name}' = '${changed}' then ${value}`;
+  await duck.run(
+    `copy (select ${last("k", "'x'")} else (i % 5000)::varchar end as k, ${last("a", "'1.5'")} else i::varchar end as a,
+       md5(i::varchar) as m from range(300000) t(i)) to '${path("late.csv")}'`,
+  );
+  const text = changed === "k" ? "::varchar" : "";
+  await duck.run(`copy (select i${text} as k, i as b from range(4000) t(i)) to '${path("small.parquet")}'`);
+  const call = [
+    "join",
+    path("late.csv"),
+    path("small.parquet"),
+    "--on",
+    "k",
+    "--how",
+    "left",
+    "--device",
+    "cpu",
+  ];
+  const out = path(`late-${changed}.parquet`);
+  const { status, stderr } = await cli([...call, "--threads", "2", "--out", out]);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("300,000 rows")]);
+  const rows = (sql: string) => duck.rows(`select count(*), sum(hash(t::varchar)) from (${sql}) t`);
+  expect(await rows(`from '${out}'`)).toEqual(
+    await rows(
+      `select l.*, b from read_csv('${path("late.csv")}', sample_size = -1) l left join '${path("small.parquet")}' r on l.k = r.k`,
+    ),
+  );
+  const types = await duck.rows(`select typeof(k), typeof(a) from '${out}' limit 1`);
+  expect(types).toEqual([[changed === "k" ? "VARCHAR" : "INTEGER", changed === "a" ? "DOUBLE" : "INTEGER"]]);
+});
+
+it.each(KINDS)("arrow files by a join of kind %s, piece by piece", async (how) => {
+  for (const sides of [
+    ["l.arrow", "r.arrow"],
+    ["r.arrow", "l.arrow"],
+  ]) {
+    const [left, right] = sides.map((file) => path(file));
+    const call = ["join", left, right, "--on", "k", "--how", how, "--device", "cpu", "--threads", "2"];
+    const { status, stderr } = await cli([...call, "--out", path("pieces.arrow")]);
+    expect([status, stderr]).toEqual([0, expect.stringContaining("total")]);
+    const made = await readTable(path("pieces.arrow"));
+    const whole = await join(await readTable(left), await readTable(right), {
+      on: ["k"],
+      how: how as "inner",
+    });
+    expect(made.names).toEqual(whole.names);
+    expect(types(made)).toEqual(types(whole));
+    const rows = async (table: Table, name: string) => {
+      await writeTable(path(name), table);
+      return duck.rows(`select count(*), sum(hash(t::varchar)) from '${path(name)}' t`);
+    };
+    expect(await rows(made, "made.parquet")).toEqual(await rows(whole, "whole.parquet"));
+  }
+});
+
+it("arrow files with dictionaries in lists are written as a whole", async () => {
+  const tags = [["a", "b"], ["c"], null];
+  await writeTable(path("tags.arrow"), tableFromArrays({ k: Int32Array.of(1, 2, 3), tags }));
+  await writeTable(path("keys.arrow"), tableFromArrays({ k: Int32Array.of(3, 2, 2) }));
+  const call = ["join", path("tags.arrow"), path("keys.arrow"), "--on", "k", "--device", "cpu"];
+  const { status } = await cli([...call, "--out", path("tagged.arrow")]);
+  expect(status).toBe(0);
+  const rows = (await readTable(path("tagged.arrow"))).toArray().map(({ k, tags }) => [k, tags]);
+  expect(rows.sort(([a], [b]) => a - b)).toEqual([
+    [2, ["c"]],
+    [2, ["c"]],
+    [3, null],
+  ]);
 });

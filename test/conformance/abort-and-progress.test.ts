@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BulkOptions, Device } from "../../src/index.js";
 import { StaticMap } from "../../src/index.js";
 import { expectPairs, expectSoundStats, pairsByBits } from "./helpers/checks.js";
-import { onWebgpu, openFreshDevice, scaled, useDevice } from "./helpers/device.js";
+import { onGpu, openFreshDevice, scaled, useDevice } from "./helpers/device.js";
 import { counting, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
@@ -24,7 +24,7 @@ const looking: Record<string, Call> = {
 const all = { ...changing, ...looking };
 
 /** Long enough that a fresh device, which does not know yet how fast it is, takes it in several chunks. */
-const LONG = onWebgpu ? scaled(10_000_000, 600_000) : 2_500_000;
+const LONG = onGpu ? scaled(10_000_000, 600_000) : 2_500_000;
 const SHORTER = LONG / 4;
 
 describe("a signal", () => {

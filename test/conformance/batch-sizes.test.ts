@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
 import { StaticMap, StaticSet } from "../../src/index.js";
 import { expectAllSet, expectEvery, expectNoneSet, expectSame } from "./helpers/checks.js";
-import { OVER_ONE_DISPATCH, onWebgpu, scaled, useDevice } from "./helpers/device.js";
+import { OVER_ONE_DISPATCH, onGpu, scaled, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, unhash, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
 const LONG_TEST_MS = 180_000;
 /** SwiftShader does not come to a second row: its chunks of 100 ms are shorter, however long the batch is. */
-const MANY = onWebgpu ? scaled(OVER_ONE_DISPATCH, 600_001) : 1_500_001;
+const MANY = onGpu ? scaled(OVER_ONE_DISPATCH, 600_001) : 1_500_001;
 /** SwiftShader takes some 3 microseconds of a core for each insert into a table that no cache holds. */
-const UNIQUE = onWebgpu ? scaled(OVER_ONE_DISPATCH, 600_001) : 1_500_001;
+const UNIQUE = onGpu ? scaled(OVER_ONE_DISPATCH, 600_001) : 1_500_001;
 
 const sizes = [
   0, 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 511, 1023, 1024, 1025, 65_537,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BackendUnavailableError, Device, DeviceArray, openDevice, StaticMap } from "../../src/index.js";
-import { backend, onSoftwareGpu, onWebgpu, openTestDevice, useDevice } from "./helpers/device.js";
+import { backend, onGpu, onSoftwareGpu, onWebgpu, openTestDevice, useDevice } from "./helpers/device.js";
 import { counting } from "./helpers/keys.js";
 
 const device = useDevice();
@@ -12,7 +12,7 @@ describe("openDevice", () => {
     expect(info.software).toBe(onSoftwareGpu);
     expect(info.reason).toContain("asked for");
     expect(info.name.length).toBeGreaterThan(2);
-    expect(info.threads).toBeGreaterThanOrEqual(onWebgpu ? 0 : 1);
+    expect(info.threads).toBeGreaterThanOrEqual(onGpu ? 0 : 1);
     expect(device().gpuDevice === undefined).toBe(!onWebgpu);
     for (const limit of Object.values(info.limits)) expect(limit).toBeGreaterThan(0);
   });
@@ -46,7 +46,7 @@ describe("openDevice", () => {
 
   it("without options takes what is there, and says why", async () => {
     using auto = await openDevice();
-    expect(["cpu", "webgpu"]).toContain(auto.backend);
+    expect(["cpu", "webgpu", "cuda"]).toContain(auto.backend);
     expect(auto.info.software).toBe(false);
     expect(auto.info.reason.length).toBeGreaterThan(10);
     using array = await auto.upload(counting(10));

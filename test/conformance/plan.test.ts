@@ -11,7 +11,7 @@ import {
   ValidationError,
 } from "../../src/index.js";
 import { rejection } from "./helpers/checks.js";
-import { groupSizes, inBrowser, onWebgpu, openTestDevice, useDevice } from "./helpers/device.js";
+import { groupSizes, inBrowser, onGpu, onWebgpu, openTestDevice, useDevice } from "./helpers/device.js";
 import { planned } from "./helpers/plan.js";
 
 const keys = Uint32Array.from({ length: 5000 }, (_, i) => Math.imul(i + 1, 0x9e3779b1));
@@ -41,8 +41,7 @@ describe("onPlan is told the plan of", () => {
   const device = useDevice();
   const newMap = () => StaticMap.create(device(), { key: "u32", value: "u32", capacity: 20_000 });
   // with one thread there is nobody to share with
-  const taken = (strategy: Plan["strategy"]) =>
-    !onWebgpu && device().info.threads === 1 ? "direct" : strategy;
+  const taken = (strategy: Plan["strategy"]) => (!onGpu && device().info.threads === 1 ? "direct" : strategy);
 
   for (const strategy of ["direct", "partitioned"] as const) {
     test(`every bulk call of a map, ${strategy}, and changes no answer`, async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readKeys } from "../../src/containers/utf8/read-keys.js";
 import { type Dictionary, type DictionarySpec, NO_NUMBER } from "../../src/engine/dictionary.js";
-import { onWebgpu, scaled, useDevice } from "./helpers/device.js";
+import { onGpu, scaled, useDevice } from "./helpers/device.js";
 
 const device = useDevice();
 
@@ -161,7 +161,7 @@ it("takes a mask, which leaves strings out", async () => {
 it("many equal strings have one number, and long ones are compared to their ends", async () => {
   using numbered = await Numbered.open();
   await numbered.add(new Array(scaled(100_000, 5000)).fill("the same"));
-  const long = "0123456789abcdef".repeat(onWebgpu ? 2 ** 12 : 2 ** 16);
+  const long = "0123456789abcdef".repeat(onGpu ? 2 ** 12 : 2 ** 16);
   await numbered.add([long, `${long}!`, `${long}?`, `${long.slice(1)}0`, long]);
   await numbered.expectLookUp([`${long}.`, long.slice(1), `${long}?`]);
   await numbered.expectStrings();
@@ -169,7 +169,7 @@ it("many equal strings have one number, and long ones are compared to their ends
 
 it("large batches, which threads share", async () => {
   using numbered = await Numbered.open();
-  const count = onWebgpu ? 2000 : 80_000;
+  const count = onGpu ? 2000 : 80_000;
   await numbered.add(many(count));
   await numbered.add([...many(count / 2, "other "), ...many(count / 2), ...edges]);
   await numbered.expectLookUp([...many(count / 2, "other"), ...many(count / 2), ...edges]);

@@ -15,14 +15,14 @@ interface ErrorClass {
 
 const byCode = (a: ErrorClass, b: ErrorClass) => a.code.localeCompare(b.code);
 
-/** Every class in src that extends WarpmapError. */
+/** Every class of the packages that extends WarpmapError. */
 function declared(): ErrorClass[] {
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+  const files = ["src", "packages/cluster/src"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`),
+  );
   return files
     .filter((path) => path.endsWith(".ts"))
-    .flatMap((path) => [
-      ...text(`src/${path}`).matchAll(/class (\w+) extends WarpmapError \{\n([\s\S]*?)^\}/gm),
-    ])
+    .flatMap((path) => [...text(path).matchAll(/class (\w+) extends WarpmapError \{\n([\s\S]*?)^\}/gm)])
     .map(([, name, body]) => ({
       name,
       code: /declare readonly code: "(\w+)"/.exec(body)?.[1] ?? `none in ${name}`,

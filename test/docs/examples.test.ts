@@ -44,7 +44,8 @@ describe("documentation comments", () => {
     import { DynamicMap, DynamicSet, openDevice, StaticMap, StaticMultimap, StaticMultiset, StaticSet } from "warpmap";
     import { readTable, tableToBytes, writeTable } from "warpmap/io";
     import * as relational from "warpmap/relational";
-    const { count, distinct, dropDuplicates, GroupBy, groupBy, isIn, JoinIndex, join, mean, median, valueCounts } = relational;
+    const { count, distinct, dropDuplicates, GroupBy, groupBy, isIn, JoinIndex, join, mean, median, shareTable, valueCounts } =
+      relational;
     import { BloomFilter, HyperLogLog } from "warpmap/sketches";
     import { tableFromArrays } from "@uwdata/flechette";`;
 

@@ -86,7 +86,7 @@ describe("an engine that nobody registered", () => {
   it("is looked for in a package of its name", async () => {
     const error = await rejection(open({ backend: "tpuxyz" }), BackendUnavailableError);
     expect(error.message).toContain("the package warpmap-tpuxyz is not installed");
-    expect(error.fix).toMatch(/^Run `npm install warpmap-tpuxyz`, or use one of auto, webgpu, cpu/);
+    expect(error.fix).toMatch(/^Run `npm install warpmap-tpuxyz`, or use one of auto, cuda, webgpu, cpu/);
   });
 
   it("is none where the name is misspelt, or cannot be that of a package", async () => {

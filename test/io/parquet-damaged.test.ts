@@ -8,7 +8,7 @@ import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
 import { FileError, readTable, writeTable } from "../../src/io/index.js";
 import { collectorFor } from "../../src/io/parquet/parquet-columns.js";
-import { readPages } from "../../src/io/parquet/parquet-pages.js";
+import { checkPages, readPages } from "../../src/io/parquet/parquet-pages.js";
 import { texts } from "./contents.js";
 import { openDuck } from "./duckdb.js";
 import { temporaryFolder } from "./temporary.js";
@@ -155,6 +155,10 @@ describe("pages made by hand", () => {
     expect(valuesOf(dataPage({}))).toEqual([7, 9]);
     expect(valuesOf(Buffer.concat([dictionaryPage(2), dataPage({})]))).toEqual([7, 9]);
     expect(() => valuesOf(dataPage({ crc: CRC ^ 1 }))).toThrow("the checksum of a page does not match");
+    // those that are copied, too
+    expect(() => checkPages(dataPage({}), 2)).not.toThrow();
+    expect(() => checkPages(dataPage({ crc: CRC ^ 1 }), 2)).toThrow("the checksum of a page does not match");
+    expect(() => checkPages(dataPage({}), 3)).toThrow();
   });
 
   it("are refused where they say more values than their row group has rows, before these are decoded", () => {

@@ -1,9 +1,9 @@
 // Columns that are decoded when their values are read, and column chunks that go from file to file as they are.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parquetMetadata } from "hyparquet";
 import { expect, it } from "vitest";
 import { LateColumn } from "../../src/arrow/late-column.js";
-import { lateBatches, readTable, writeTable } from "../../src/io/index.js";
+import { FileError, lateBatches, readTable, writeTable } from "../../src/io/index.js";
 import { join } from "../../src/relational/index.js";
 import { texts, types } from "./contents.js";
 import { openDuck } from "./duckdb.js";
@@ -104,4 +104,19 @@ it("names the file and the column of a damaged page when it is read", async () =
   expect(id.at(5)).toBe(5n);
   expect(() => number.at(0)).toThrow(/damaged\.parquet: is damaged at column "number"/);
   await batches.return(undefined);
+});
+
+it("refuses damaged pages of columns that are copied as reading does", async () => {
+  const { buffer, byteOffset, byteLength } = readFileSync(path("in.parquet"));
+  const good = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
+  const [{ columns }] = parquetMetadata(good).row_groups;
+  const { data_page_offset } = columns[5].meta_data as { data_page_offset: bigint };
+  const bytes = new Uint8Array(good);
+  bytes.fill(0x15, Number(data_page_offset), Number(data_page_offset) + 12);
+  writeFileSync(path("damaged.parquet"), bytes);
+  const reading = await readTable(path("damaged.parquet")).catch((error: unknown) => error);
+  const copying = writeTable(path("none.parquet"), lateBatches(path("damaged.parquet"), {}));
+  expect(reading).toBeInstanceOf(FileError);
+  await expect(copying).rejects.toEqual(reading);
+  expect(existsSync(path("none.parquet"))).toBe(false);
 });

@@ -4,9 +4,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ValidationError } from "../../src/errors.js";
 import { Lease } from "../../src/host/workers.js";
+import type { BatchWays } from "../../src/io/formats.js";
 import { FileError, type ReadOptions, readTable, tableToBytes } from "../../src/io/index.js";
 import { packedColumn, unpackedColumn } from "../../src/io/parquet/packed-column.js";
-import { parquetBatches } from "../../src/io/parquet/parquet-read.js";
+import { parquetBatches } from "../../src/io/parquet/parquet-batches.js";
 import { parquetOfBatches } from "../../src/io/parquet/parquet-write.js";
 import { joined, sourceOf } from "../../src/io/source.js";
 import { runProgram } from "../helpers/run-program.js";
@@ -39,7 +40,7 @@ async function written(tables: readonly Table[], threads: number): Promise<Uint8
   return joined(blocks);
 }
 
-async function batchesOf(bytes: Uint8Array, options: ReadOptions): Promise<Table[]> {
+async function batchesOf(bytes: Uint8Array, options: ReadOptions & BatchWays): Promise<Table[]> {
   const tables: Table[] = [];
   for await (const table of parquetBatches(sourceOf(bytes, "the bytes"), options)) tables.push(table);
   return tables;
@@ -141,6 +142,10 @@ describe("random tables", () => {
         for (const threads of [2, 3]) {
           expect(Buffer.compare(await written(tables, threads), alone)).toBe(0);
           expect((await batchesOf(alone, { threads })).map(buffersOf)).toEqual(expected);
+          for (const ahead of [[], ["c0"], columns.map((_, i) => `c${i}`)]) {
+            const late = await batchesOf(alone, { threads, late: { ahead }, dictionaries: false });
+            expect(late.map(buffersOf)).toEqual(expected);
+          }
         }
       }),
       { numRuns: 30 },
@@ -220,4 +225,11 @@ it("a process that used threads ends by itself", async () => {
     const again = await readTable(bytes, { format: "parquet", threads: 3 });
     console.log(again.numRows);`;
   expect(await runProgram(program)).toEqual({ status: 0, stdout: "1048576\n", stderr: "" });
+});
+
+it("a whole read gives its threads back", async () => {
+  const bytes = await tableToBytes(large, { format: "parquet" });
+  const ended = vi.spyOn(Lease.prototype, "end");
+  await readTable(bytes, { format: "parquet", threads: 2 });
+  expect(ended).toHaveBeenCalledTimes(1);
 });

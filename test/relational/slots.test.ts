@@ -68,14 +68,15 @@ it("no more work at once than concurrency says, and as many do", async () => {
 
 describe("calls that work in parts end one after another", () => {
   const memory = { limit: 2 ** 20 };
-  const large = rows(60_000);
+  const large = rows(24_000);
   /** Tells of each batch that is read. */
   async function* told(read: () => void) {
+    const each = large.id.length / 12;
     for (let i = 0; i < 12; i++) {
       read();
       yield {
-        id: large.id.subarray(i * 5000, (i + 1) * 5000),
-        x: large.x.subarray(i * 5000, (i + 1) * 5000),
+        id: large.id.subarray(i * each, (i + 1) * each),
+        x: large.x.subarray(i * each, (i + 1) * each),
       };
     }
   }

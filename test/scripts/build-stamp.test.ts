@@ -14,10 +14,14 @@ it("asks for a build when a source or a built file is other, new or gone", async
   };
   const root = path("project");
   const write = (file: string, text: string) => writeFileSync(join(root, file), text);
-  for (const folder of ["src/engine", "bench", "scripts", "dist/chunks"])
+  const packages = ["cuda", "cluster"].flatMap((name) =>
+    ["src", "scripts", "dist"].map((folder) => `packages/${name}/${folder}`),
+  );
+  for (const folder of ["src/engine", "bench", "scripts", "dist/chunks", ...packages])
     mkdirSync(join(root, folder), { recursive: true });
   for (const file of ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"])
     write(file, "{}");
+  for (const file of ["package.json", "tsconfig.json"]) write(`packages/cluster/${file}`, "{}");
   write("src/engine/a.ts", "1");
   write("dist/chunks/a.js", "1");
   expect(isBuilt(root)).toBe(false);

@@ -84,7 +84,7 @@ describe("a join", () => {
   it.each(JOIN_KINDS)("of kind %s that does not fit answers what it does in memory", async (how) => {
     const sides = () => {
       const random = new Random(7);
-      return [[...batches(random, 12_000, 20_000, "a")], [...batches(random, 8_000, 20_000, "b")]] as const;
+      return [[...batches(random, 8000, 12_000, "a")], [...batches(random, 7000, 12_000, "b")]] as const;
     };
     const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
     const [left, right] = sides();
@@ -102,7 +102,7 @@ describe("a join", () => {
   it("of sides that fit writes nothing, also where only one of them does", async () => {
     const { memory, reports } = memoryIn("fits");
     const small = () => [tableFromArrays({ key: Int32Array.of(1, 2, 3, 1), city: ["a", "b", "c", "d"] })];
-    const large = () => batches(new Random(1), 16_000, 8_000, "a");
+    const large = () => batches(new Random(1), 12_000, 8_000, "a");
     for (const how of JOIN_KINDS) {
       const here = { on: ["key"], how, device: device() };
       const [few, many] = [stacked(small()), stacked(large())] as never[];
@@ -146,28 +146,30 @@ describe("a join", () => {
   });
 
   it("deals null keys out, which match nothing", async () => {
-    const key = Array.from({ length: 20_000 }, (_, row) => (row % 50 === 0 ? `k${row}` : null));
+    const key = Array.from({ length: 10_000 }, (_, row) => (row % 50 === 0 ? `k${row}` : null));
     const side = (name: string) => [tableFromArrays({ key, [name]: Int32Array.from(key, (_, row) => row) })];
     const { memory, reports } = memoryIn("nulls", 2 ** 18);
     let rows = 0;
     const options = { on: ["key"], how: "full", device: device() } as const;
     for await (const { numRows } of joinLarge({ left: side("a"), right: side("b") }, options, memory, 1e6))
       rows += numRows;
-    expect(rows).toBe(400 + 2 * 19_600);
+    expect(rows).toBe(200 + 2 * 9800);
     expect(reports[0]).toMatchObject({ depth: 0 });
+    expect(reports[0].bytes).toBeGreaterThan(2 ** 18);
   });
 
   it("has conditions, selected columns, counts and batches", async () => {
-    const { memory } = memoryIn("options");
+    const { memory, reports } = memoryIn("options");
     const sides = [
-      [...batches(new Random(2), 12_000, 3600, "a")],
-      [...batches(new Random(3), 12_000, 3600, "b")],
+      [...batches(new Random(2), 7500, 2500, "a")],
+      [...batches(new Random(3), 7500, 2500, "b")],
     ] as const;
     const where = { columns: ["a", "b"], test: ({ a, b }: { a: number; b: number }) => a < b };
     const options = { on: ["key"], where, select: ["b", "text_right"], device: device() };
     const here = await join(stacked(sides[0]) as never, stacked(sides[1]) as never, options);
     const large = join(...sides, { ...options, memory });
     expectSame(await large, here);
+    expect(reports[0].partitions).toBe(32);
     expect(await large.count()).toBe(here.numRows);
     let rows = 0;
     for await (const table of large.batches({ maxBytes: 1e5 })) {
@@ -257,7 +259,7 @@ describe("a group-by", () => {
 
   it("of more groups than fit answers what it does in memory", async () => {
     const { memory, reports, left } = memoryIn("groups");
-    const many = () => batches(new Random(8), 12_000, 3600, "a");
+    const many = () => batches(new Random(8), 6000, 3600, "a");
     const large = groupBy(many(), { ...options(), memory });
     expectSame(await large, await groupBy(many(), options()));
     expect(reports[0].bytes).toBeGreaterThan(0);
@@ -273,7 +275,7 @@ describe("a group-by", () => {
   it("of few groups writes nothing, however many rows there are", async () => {
     const { memory, reports } = memoryIn("few");
     const by = { by: ["key"], aggregate: { rows: count(), total: sum("a") }, device: device() };
-    const made = await groupBy(batches(new Random(9), 200_000, 10, "a"), { ...by, memory });
+    const made = await groupBy(batches(new Random(9), 50_000, 10, "a"), { ...by, memory });
     expect(made.numRows).toBe(10);
     expect(reports).toEqual([{ bytes: 0, partitions: 0, depth: 0 }]);
   });
@@ -299,7 +301,7 @@ describe("a group-by", () => {
 
 it("a distinct of more rows than fit keeps the first of equal rows", async () => {
   const { memory, reports } = memoryIn("distinct");
-  const many = () => batches(new Random(10), 24_000, 10_000, "a");
+  const many = () => batches(new Random(10), 9000, 4500, "a");
   const large = await distinct(many(), { on: ["key"], memory, device: device() });
   const here = await distinct(many(), { on: ["key"], device: device() });
   expect(large.names).toEqual(here.names);
@@ -309,7 +311,7 @@ it("a distinct of more rows than fit keeps the first of equal rows", async () =>
 
 describe("temporary files", () => {
   const on = () => ({ on: ["key"], device: device() });
-  const side = (value: string) => batches(new Random(11), 24_000, 24_000, value);
+  const side = (value: string) => batches(new Random(11), 7500, 15_000, value);
 
   it("are gone when the reader of the result stops", async () => {
     const { memory, left } = memoryIn("stops");

@@ -83,6 +83,8 @@ class Carrier {
   async #toHost(value: unknown): Promise<unknown> {
     if (value instanceof DeviceArray) return this.host.upload(value.type, await value.read());
     if (value instanceof PinnedArray) {
+      const { view } = value.storage;
+      if (view) return view;
       throw new ValidationError(
         "This engine has no pinned arrays for lists, sketches and tables of rows.",
         "Give typed arrays or device arrays.",

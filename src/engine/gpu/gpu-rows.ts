@@ -1,10 +1,11 @@
-/** The webgpu engine's row operations. */
+/** Row operations of GPU engines. */
 import { lazily } from "../lazily.js";
 import type { RowOperations } from "../row-operations.js";
 import { gatherColumns } from "./columns/gather-columns.js";
 import { groupRows } from "./groups/group-rows.js";
 import { rowHost } from "./groups/row-run.js";
 import type { GpuHost } from "./host.js";
+import { joinColumns } from "./join/join-columns.js";
 import { matchRows } from "./join/match-rows.js";
 import { indexRows } from "./join/row-index.js";
 
@@ -23,6 +24,7 @@ export const operationsOf = (gpu: GpuHost): RowOperations => {
     },
     index: (keys, call) => indexRows(host, keys, call),
     match: (left, right, how, call) => matchRows(host, left, right, how, call),
+    joinColumns: (left, right, call) => joinColumns(host, left, right, call),
     gatherColumns: (columns, rows, mayLack, call) => gatherColumns(host, columns, rows, mayLack, call),
     distinctRows: async (...asked) => (await loadDistinct()).distinctRows(host, ...asked),
     maskOf: async (...asked) => (await loadMask()).maskRows(host, ...asked),

@@ -92,6 +92,15 @@ export interface GpuTraits extends EngineTraits {
   readonly maxWorkgroupBytes: number;
   /** Invocations of a workgroup. */
   readonly maxInvocations: number;
+  /** Bindings that a kernel has at most, of which every GPU has 8. */
+  readonly maxBindings: number;
+  /** Commands run as they are recorded: nothing is gained by submitting many at once. */
+  readonly runsAtOnce: boolean;
+  /**
+   * The `usage` of memory of the host that kernels read and write in place: small columns take no copies then. Absent
+   * where there is none. `upload` writes to such memory at once, whatever was submitted.
+   */
+  readonly hostMemory?: number;
 }
 
 /** See the file's opening comment. */

@@ -5,7 +5,7 @@ import { Column, CompressionType, getCompressionCodec, setCompressionCodec, Tabl
 import { readTable as readSource } from "../../arrow/columns.js";
 import { WarpmapError } from "../../errors.js";
 import { FileError, fileErrorFrom } from "../errors.js";
-import type { ReadOptions } from "../formats.js";
+import type { BatchWays, ReadOptions } from "../formats.js";
 import { uniqueNames } from "../names.js";
 import { selectedColumns } from "../select-columns.js";
 import { type Source, wholeOf } from "../source.js";
@@ -21,7 +21,10 @@ const REWRITE = "Write or download the file again.";
  * Reads a table a record batch at a time; there is one without rows where there is none.
  * @throws FileError when it is no Arrow file or stream, is cut off, or breaks a rule of the format
  */
-export function arrowBatches(source: Source, options: ReadOptions): AsyncGenerator<Table> {
+export function arrowBatches(
+  source: Source,
+  options: ReadOptions & Pick<BatchWays, "range">,
+): AsyncGenerator<Table> {
   return tablesOf(source, options, 1);
 }
 
@@ -53,7 +56,11 @@ export async function readArrow(source: Source, options: ReadOptions): Promise<T
 }
 
 /** Tables of at most so many batches each: of fewer where a dictionary comes between. */
-async function* tablesOf(source: Source, options: ReadOptions, most: number): AsyncGenerator<Table> {
+async function* tablesOf(
+  source: Source,
+  options: ReadOptions & Pick<BatchWays, "range">,
+  most: number,
+): AsyncGenerator<Table> {
   let reader: TableReader | undefined;
   let batches: Message[] = [];
   let isEmpty = true;

@@ -4,7 +4,7 @@
  * a message holds is not looked at but for where it ends.
  */
 import { FileError } from "../errors.js";
-import type { ReadOptions, TransferOptions } from "../formats.js";
+import type { BatchWays, ReadOptions, TransferOptions } from "../formats.js";
 import { piecesOf, type Source } from "../source.js";
 import {
   ArrowError,
@@ -18,7 +18,15 @@ import {
   schemaOf,
   startsStream,
 } from "./arrow-check.js";
-import { type Block, footerLength, isArrowFile, readFooter, START, TRAILER } from "./arrow-footer.js";
+import {
+  type Block,
+  type Footer,
+  footerLength,
+  isArrowFile,
+  readFooter,
+  START,
+  TRAILER,
+} from "./arrow-footer.js";
 import { HEADER, type MessageTable, type SchemaTable } from "./arrow-metadata.js";
 import { ByteQueue } from "./byte-queue.js";
 import { FlatError } from "./flatbuffers.js";
@@ -30,10 +38,15 @@ const NO_START = [
 ] as const;
 const OPEN_END = "the stream has no end mark; if it was cut off between two batches, rows are missing.";
 
+const ALL = [0, Number.POSITIVE_INFINITY] as const;
+
 type PlacedSource = Source & Required<Pick<Source, "at">> & { readonly size: number };
 
 /** @throws FileError for what is no Arrow; CutError, ArrowError and FlatError for what is damaged */
-export async function* arrowMessages(source: Source, options: ReadOptions): AsyncGenerator<Message> {
+export async function* arrowMessages(
+  source: Source,
+  options: ReadOptions & Pick<BatchWays, "range">,
+): AsyncGenerator<Message> {
   const { at, size } = source;
   const isPlacedFile =
     at !== undefined && size !== undefined && isArrowFile(await at(0, Math.min(START, size)));
@@ -89,19 +102,35 @@ function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }
 
-async function* fileMessages(
-  source: PlacedSource,
-  { signal, onProgress }: TransferOptions,
-): AsyncGenerator<Message> {
+/** Where the batches of a file are, from its footer. @throws CutError, ArrowError and FlatError for what is damaged */
+async function footerOf(source: PlacedSource): Promise<Footer & { readonly end: number }> {
   const { size } = source;
   const trailer = await source.at(Math.max(0, size - TRAILER), size);
   const end = size - TRAILER - footerLength(trailer, size);
-  const { schema, blocks } = readFooter(await source.at(end, size - TRAILER), end);
+  return { ...readFooter(await source.at(end, size - TRAILER), end), end };
+}
+
+/** Bytes of each record batch of a file; null for a stream. @throws as arrowMessages */
+export async function batchBytes(source: PlacedSource): Promise<number[] | null> {
+  if (!isArrowFile(await source.at(0, Math.min(START, source.size)))) return null;
+  const { blocks } = await footerOf(source);
+  return blocks.filter(({ kind }) => kind === HEADER.records).map(({ bodyLength }) => bodyLength);
+}
+
+async function* fileMessages(
+  source: PlacedSource,
+  { signal, onProgress, range = ALL }: TransferOptions & Pick<BatchWays, "range">,
+): AsyncGenerator<Message> {
+  const { size } = source;
+  const { schema, blocks, end } = await footerOf(source);
   await compareWithStream(source, end, schemaOf(schema), blocks);
   yield schema;
+  let batch = 0;
   for (const block of blocks) {
     signal?.throwIfAborted();
     const { offset, metadataLength, bodyLength, kind } = block;
+    const number = kind === HEADER.records ? batch++ : range[0];
+    if (number < range[0] || number >= range[1]) continue;
     const blockEnd = offset + metadataLength + bodyLength;
     const message = readMessage(aligned(await source.at(offset, blockEnd)));
     if (message.headerType !== kind || message.body.length !== bodyLength)

@@ -4,8 +4,9 @@ import { compacted } from "../compacted.js";
 import type { TransferOptions } from "../formats.js";
 import { joined } from "../source.js";
 
-/** Pieces of a file are put together up to this size, then handed on; signals are heard in between. */
-const WRITE_SIZE = 1 << 24; // bytes
+/** Smaller pieces of a file are put together; larger ones are cut. Signals are heard in between. */
+const SMALL = 1 << 16; // bytes
+const WRITE_SIZE = 1 << 24;
 
 /** A table as an Arrow IPC file, block by block, without a copy of the whole in memory. */
 export async function* arrowBlocks(
@@ -31,16 +32,16 @@ export async function* arrowBlocks(
 }
 
 /** The pieces in order: small ones put together, large ones cut. */
-function* blocksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+export function* blocksOf(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   let small: Uint8Array[] = [];
   let size = 0;
   for (const piece of pieces) {
-    if (size + piece.length > WRITE_SIZE && size > 0) {
+    if (size + piece.length > SMALL && size > 0) {
       yield joined(small);
       small = [];
       size = 0;
     }
-    if (piece.length < WRITE_SIZE) {
+    if (piece.length < SMALL) {
       small.push(piece);
       size += piece.length;
     } else {

@@ -9,8 +9,8 @@ import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import { buffersOf } from "../../host/buffers.js";
 import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
-import { FileError } from "../errors.js";
-import type { AskedType, BatchReadOptions, ReadOptions } from "../formats.js";
+import { FileError, GuessError } from "../errors.js";
+import type { AskedType, BatchReadOptions, BatchWays, ReadOptions } from "../formats.js";
 import type { Source } from "../source.js";
 import { type Block, type BlockJob, readBlock } from "./csv-block-job.js";
 import { BLOCK } from "./csv-blocks.js";
@@ -41,29 +41,60 @@ export async function readCsv(source: Source, options: ReadOptions, sizes = SIZE
 /** Text that a batch is made of, at least. */
 const BATCH = 1 << 22; // bytes
 
+/** Text that types are guessed by. */
+const GUESSED = 1 << 23; // bytes
+
 /**
  * Reads CSV batch by batch, in two passes: the first finds the types of the columns, which the last value may decide.
- * Memory is that of a batch; other threads, each of which has some blocks, work where they are asked for. The source
- * can be read twice.
- * @throws as readCsv
+ * Or in one, where types may be guessed. Memory is that of a batch; other threads, each of which has some blocks, work
+ * where they are asked for. The source can be read twice.
+ * @throws as readCsv; GuessError
  */
 export async function* csvBatches(
   source: Source,
-  options: BatchReadOptions,
+  { guess = false, settled: told, ...options }: BatchReadOptions & Pick<BatchWays, "guess" | "settled">,
   sizes = SIZES,
 ): AsyncGenerator<Table> {
   const { threads = 1 } = options;
-  const types = new CsvReader(source.name, options, sizes, { threads, valuesToo: false });
-  for await (const _ of types.blocks(source));
-  const settled = types.types();
-  const reader = new CsvReader(source.name, { ...options, onNote: undefined }, sizes, { threads, settled });
+  let settled = told as readonly CsvType[] | undefined;
+  if (!guess) settled ??= (await surveyCsv(source, options, sizes)).types;
+  const reading = guess ? options : { ...options, onNote: undefined };
+  const reader = new CsvReader(source.name, reading, sizes, { threads, settled, guess });
   for await (const block of reader.blocks(source)) {
     reader.hold(block);
-    if (reader.bytes >= BATCH) yield reader.finish();
+    if (reader.bytes < (reader.settled ? BATCH : GUESSED)) continue;
+    await reader.settle();
+    yield reader.finish();
   }
-  const again = reader.types();
-  if (again.some((type, i) => type !== settled[i])) throw reader.changedError();
+  await reader.settle();
+  if (settled && told === undefined && !reader.hasTypes(settled)) throw reader.changedError();
   yield reader.finish();
+}
+
+/** What there is to know of a file before some of its records are read by themselves. */
+export interface CsvSurvey {
+  /** Of the columns that are read. */
+  readonly types: readonly CsvType[];
+  /** Bytes of each of the blocks that the records fill, in order: they end with the file. */
+  readonly blocks: readonly number[];
+  /** The columns, without rows. */
+  readonly like: Table;
+}
+
+/** Reads a file through for its types. @throws as readCsv */
+export async function surveyCsv(
+  source: Source,
+  options: BatchReadOptions,
+  sizes = SIZES,
+): Promise<CsvSurvey> {
+  const reader = new CsvReader(source.name, options, sizes, {
+    threads: options.threads ?? 1,
+    valuesToo: false,
+  });
+  const blocks: number[] = [];
+  for await (const { bytes } of reader.blocks(source)) blocks.push(bytes.length);
+  const types = reader.types();
+  return { types, blocks, like: reader.finish() };
 }
 
 const TASKS: TaskKind<BlockJob, Block> = {
@@ -81,6 +112,8 @@ interface Purpose {
   readonly valuesToo?: boolean;
   /** The types of the columns that are read, where another pass found them. */
   readonly settled?: readonly CsvType[];
+  /** Whether they are those of the rows that are settled first. */
+  readonly guess?: boolean;
 }
 
 class CsvReader {
@@ -90,6 +123,8 @@ class CsvReader {
   #forgotten = 0;
   /** Bytes of text that is held. */
   bytes = 0;
+  /** The types of all rows, where they are known. */
+  settled: readonly CsvType[] | undefined;
 
   constructor(
     name: string,
@@ -98,11 +133,12 @@ class CsvReader {
     readonly purpose: Purpose,
   ) {
     this.#file = new CsvFile(name, options, sizes.block);
+    this.settled = purpose.settled;
   }
 
   /** The blocks of a source, in order, read. @throws FileError */
   async *blocks(source: Source): AsyncGenerator<Block> {
-    const { valuesToo = true, settled } = this.purpose;
+    const { valuesToo = true } = this.purpose;
     const file = this.#file;
     const texts = file.blocks(source);
     const { first, isLarge } = await begun(texts, source.size, this.sizes.large);
@@ -117,7 +153,7 @@ class CsvReader {
       requests: file.columns.map(({ index, asked, kinds }, i) => ({
         index,
         asked,
-        kinds: settled ? kindsOfType(settled[i]) : kinds,
+        kinds: this.settled ? kindsOfType(this.settled[i]) : kinds,
       })),
       valuesToo,
     });
@@ -148,9 +184,17 @@ class CsvReader {
     this.bytes += block.bytes.length;
   }
 
-  /** Reads columns again in blocks that took them for another type. */
+  /**
+   * Reads columns again in blocks that took them for another type. @throws GuessError where the types are guessed, and
+   * are others by now
+   */
   async settle(): Promise<void> {
-    const types = this.types();
+    const types = this.settled ?? this.types();
+    if (this.purpose.guess) {
+      const problem = "has values of other types than its first rows";
+      if (!this.hasTypes(types)) throw new GuessError(this.#file.path, problem, "Read it as a whole.");
+      this.settled = types;
+    }
     const { syntax, names, columns } = this.#file;
     const wrong = this.#held.map((block) =>
       columns.flatMap(({ asked }, i) => (asked !== undefined || fits(block.columns[i], types[i]) ? [] : [i])),
@@ -180,10 +224,15 @@ class CsvReader {
     });
   }
 
+  /** Whether the rows that came have these types. */
+  hasTypes(types: readonly CsvType[]): boolean {
+    return this.types().every((type, i) => type === types[i]);
+  }
+
   /** The rows that are held, which are let go of. */
   finish(): Table {
     this.#file.checkNames();
-    const types = this.purpose.settled ?? this.types();
+    const types = this.settled ?? this.types();
     const { names, columns } = this.#file;
     const held = this.#held.map(({ rows, columns: read }) => ({
       rows,

@@ -108,7 +108,7 @@ function isLarge(table: Table): boolean {
 }
 
 /** Values of a block take about this many bytes. */
-const BLOCK = 1 << 21; // bytes
+const BLOCK = 1 << 19; // bytes
 
 /** Rows of the first run. */
 const FIRST = 1024;

@@ -1,11 +1,12 @@
 /** Byte strings on their way into a Parquet file, of any length or, by the column's schema, of one. */
 import type { SchemaElement } from "hyparquet";
-import { type Chunk, isValid } from "../../arrow/chunk.js";
+import { as32, type Chunk, isValid } from "../../arrow/chunk.js";
 import { TextBuffer } from "../text-buffer.js";
 import { bytesHash, CROWDED, type HashedNumbers, TOO_MANY } from "./number-values.js";
 import type { Bounds, PackedValues, Values } from "./parquet-values.js";
 import { signedInteger } from "./signed-bytes.js";
 
+type FixedChunk = Extract<Chunk, { layout: "fixed" }>;
 type ByteChunk = Extract<Chunk, { layout: "bytes" }>;
 
 const encoder = new TextEncoder();
@@ -66,11 +67,33 @@ export class ByteValues implements Values {
     this.#offsets = own;
   }
 
-  takes({ layout }: Chunk): boolean {
-    return layout === "bytes" || layout === "null";
+  takes(chunk: Chunk): boolean {
+    return chunk.layout === "bytes" || chunk.layout === "null" || this.#isDecimals(chunk);
+  }
+
+  /** Whether values have as many bytes as the column has for them: these in Parquet's order, the largest first. */
+  #isDecimals(chunk: Chunk): chunk is FixedChunk {
+    const { converted_type: converted, type_length: length } = this.element;
+    return chunk.layout === "fixed" && converted === "DECIMAL" && chunk.width === length;
+  }
+
+  #addDecimals(chunk: FixedChunk): void {
+    this.reserve(chunk.length);
+    const out = this.#own;
+    out.reserve(chunk.width * chunk.length);
+    const view = new DataView(out.bytes.buffer, out.bytes.byteOffset);
+    const words = as32(chunk.data);
+    const each = chunk.width / 4;
+    for (let row = 0; row < chunk.length; row++) {
+      if (!isValid(chunk, row)) continue;
+      for (let word = each * (row + 1) - 1; word >= each * row; word--, out.at += 4)
+        view.setUint32(out.at, words[word]);
+      this.#ownOffsets[++this.count] = out.at;
+    }
   }
 
   addChunk(chunk: Chunk): void {
+    if (this.#isDecimals(chunk)) this.#addDecimals(chunk);
     if (chunk.layout !== "bytes" || (this.count === 0 && this.#adopt(chunk))) return;
     this.reserve(chunk.length);
     const { bytes, offsets, length } = chunk;
@@ -117,47 +140,34 @@ export class ByteValues implements Values {
   }
 
   write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void {
-    const [bytes, offsets, prefix] = [this.#bytes, this.#offsets, this.#prefix];
-    for (let i = from; i < to; i++) {
-      const value = of === null ? i : of[i];
-      const [start, end] = [offsets[value], offsets[value + 1]];
-      if (prefix > 0) {
-        out.reserve(prefix);
-        for (let shift = 0; shift < 32; shift += 8) out.byte((end - start) >>> shift);
-      }
-      out.copy(bytes, start, end);
-    }
+    const [offsets, prefix] = [this.#offsets, this.#prefix];
+    let size = prefix * (to - from);
+    if (of === null) size += offsets[to] - offsets[from];
+    else for (let i = from; i < to; i++) size += offsets[of[i] + 1] - offsets[of[i]];
+    out.reserve(size + BLOCK);
+    out.at = copyValues(this.#bytes, offsets, { from, to, of }, out, prefix, null);
   }
 
   bounds(from: number, to: number, of: Int32Array | null): Bounds {
     // types of their own have orders of their own, or none
     const { logical_type: logical } = this.element;
     if (from === to || (logical !== undefined && !ORDERED.has(logical.type))) return {};
-    const at = (i: number) => (of === null ? i : of[i]);
     const isDecimal = this.element.converted_type === "DECIMAL";
     const flip = isDecimal ? 0x80 : 0; // the sign, in the first byte
-    let [min, max] = [at(from), at(from)];
-    for (let i = from; i < to; i++) {
-      const value = at(i);
-      if (this.#compare(value, min, flip) < 0) min = value;
-      if (this.#compare(value, max, flip) > 0) max = value;
+    const offsets = this.#offsets;
+    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+    const first = of === null ? from : of[from];
+    let [min, max] = [first, first];
+    for (let i = from + 1; i < to; i++) {
+      const value = of === null ? i : of[i];
+      if (compare(view, offsets, value, min, flip) < 0) min = value;
+      else if (compare(view, offsets, value, max, flip) > 0) max = value;
     }
     const bound = (value: number) => {
       const bytes = new Uint8Array(this.#bytes.subarray(this.#offsets[value], this.#offsets[value + 1]));
       return isDecimal ? signedInteger(bytes) : bytes;
     };
     return { min_value: bound(min), max_value: bound(max) };
-  }
-
-  #compare(a: number, b: number, flip: number): number {
-    const [bytes, offsets] = [this.#bytes, this.#offsets];
-    const [startA, startB] = [offsets[a], offsets[b]];
-    const [lengthA, lengthB] = [offsets[a + 1] - startA, offsets[b + 1] - startB];
-    for (let i = 0, end = Math.min(lengthA, lengthB); i < end; i++) {
-      const [byteA, byteB] = [bytes[startA + i], bytes[startB + i]];
-      if (byteA !== byteB) return i === 0 ? (byteA ^ flip) - (byteB ^ flip) : byteA - byteB;
-    }
-    return lengthA - lengthB;
   }
 
   number({ codes, firsts, slots, mask, most, keying, mostSteps }: HashedNumbers): number {
@@ -208,21 +218,14 @@ export class ByteValues implements Values {
   }
 
   packed(count: number, of: Int32Array | null): PackedValues {
-    const [bytes, offsets] = [this.#bytes, this.#offsets];
-    const lengths = new Uint32Array(count + 1);
-    let end = 0;
-    for (let i = 0; i < count; i++) {
-      const value = of === null ? i : of[i];
-      end += offsets[value + 1] - offsets[value];
-      lengths[i + 1] = end;
-    }
-    const own = new TextBuffer();
-    own.reserve(end);
-    for (let i = 0; i < count; i++) {
-      const value = of === null ? i : of[i];
-      own.copy(bytes, offsets[value], offsets[value + 1]);
-    }
-    return { bytes: own.taken(), offsets: lengths };
+    const offsets = this.#offsets;
+    const ends = new Uint32Array(count + 1);
+    let size = 0;
+    if (of === null) size = offsets[count] - offsets[0];
+    else for (let i = 0; i < count; i++) size += offsets[of[i] + 1] - offsets[of[i]];
+    const own = new TextBuffer(size + BLOCK);
+    copyValues(this.#bytes, offsets, { from: 0, to: count, of }, own, 0, ends);
+    return { bytes: own.bytes.subarray(0, size), offsets: ends };
   }
 
   load(packed: PackedValues): void {
@@ -231,6 +234,76 @@ export class ByteValues implements Values {
     this.#offsets = offsets;
     this.count = offsets.length - 1;
   }
+}
+
+/** Bytes that are copied at a time, of short values: behind those there is room for as many. */
+const BLOCK = 8;
+/** Values over this length are copied by a call. As in csv-rows.ts. */
+const LONG = 64;
+
+/** Values from one place up to another, or those that `of` numbers from there to there. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly of: Int32Array | null;
+}
+
+/**
+ * Writes values end to end where there is room for them and a block; answers with where they end.
+ * @param prefix bytes in front of each for its length: 4 or 0
+ * @param ends filled with where each one ends behind the first, from element 1 on
+ */
+function copyValues(
+  bytes: Uint8Array,
+  offsets: Uint32Array,
+  { from, to, of }: Range,
+  out: TextBuffer,
+  prefix: number,
+  ends: Uint32Array | null,
+): number {
+  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const target = new DataView(out.bytes.buffer, out.bytes.byteOffset, out.bytes.byteLength);
+  const lastBlock = bytes.byteLength - BLOCK;
+  const start = out.at;
+  let at = start;
+  for (let i = from; i < to; i++) {
+    const value = of === null ? i : of[i];
+    let place = offsets[value];
+    const length = offsets[value + 1] - place;
+    if (prefix > 0) {
+      target.setInt32(at, length, true);
+      at += prefix;
+    }
+    const end = at + length;
+    if (length > LONG) out.bytes.set(bytes.subarray(place, place + length), at);
+    else if (place + length <= lastBlock) {
+      for (; at < end; at += BLOCK, place += BLOCK) {
+        target.setInt32(at, source.getInt32(place, true), true);
+        target.setInt32(at + 4, source.getInt32(place + 4, true), true);
+      }
+    } else while (at < end) target.setUint8(at++, source.getUint8(place++));
+    at = end;
+    if (ends !== null) ends[i - from + 1] = end - start;
+  }
+  return at;
+}
+
+/** Below 0 where value a comes before value b. @param flip bits of the first byte that are turned */
+function compare(view: DataView, offsets: Uint32Array, a: number, b: number, flip: number): number {
+  let [atA, atB] = [offsets[a], offsets[b]];
+  const [lengthA, lengthB] = [offsets[a + 1] - atA, offsets[b + 1] - atB];
+  const length = Math.min(lengthA, lengthB);
+  const endA = atA + length;
+  let mask = flip << 24;
+  for (; atA + 4 <= endA; atA += 4, atB += 4, mask = 0) {
+    const [wordA, wordB] = [view.getInt32(atA), view.getInt32(atB)];
+    if (wordA !== wordB) return ((wordA ^ mask) >>> 0) - ((wordB ^ mask) >>> 0);
+  }
+  for (mask >>>= 24; atA < endA; atA++, atB++, mask = 0) {
+    const [byteA, byteB] = [view.getUint8(atA), view.getUint8(atB)];
+    if (byteA !== byteB) return (byteA ^ mask) - (byteB ^ mask);
+  }
+  return lengthA - lengthB;
 }
 
 /**

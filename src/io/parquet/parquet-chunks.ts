@@ -26,7 +26,7 @@ const PIECE = 1 << 5;
  * Of the sample: values drawn from so many that half of a row group's 122,880 differ, where a dictionary ceases to pay,
  * differ by 97.5 % in it.
  */
-const MOST_DIFFERENT = Math.floor(0.985 * SAMPLE);
+const MOST_DIFFERENT = Math.floor(0.98 * SAMPLE);
 
 /** Rows as they are stored. */
 interface Encoded {

@@ -7,6 +7,7 @@ import { holdsUtf8 } from "../utf8.js";
 import {
   type CollectedColumn,
   type Collector,
+  type ColumnRoom,
   collectorFor,
   type LeafCollector,
   leafCollectorFor,
@@ -54,14 +55,15 @@ export interface ColumnReader {
   finish(): ReadColumn;
 }
 
-export function columnReader(plan: ColumnPlan): ColumnReader {
-  return plan.node.kind === "leaf" ? flatReader(plan, plan.node) : nestedReader(plan);
+/** @param room of a flat column, as long as it is in use; undefined: memory of its own */
+export function columnReader(plan: ColumnPlan, room?: ColumnRoom): ColumnReader {
+  return plan.node.kind === "leaf" ? flatReader(plan, plan.node, room) : nestedReader(plan);
 }
 
 /** Decodes chunks as they come. */
-function flatReader(plan: ColumnPlan, leaf: LeafNode): ColumnReader {
+function flatReader(plan: ColumnPlan, leaf: LeafNode, room: ColumnRoom | undefined): ColumnReader {
   const decoders = new LeafDecoder(plan, leaf);
-  const collector = collectorFor(decoders.collected(plan.rows, plan.dictionaries));
+  const collector = collectorFor({ ...decoders.collected(plan.rows, plan.dictionaries), room });
   const levels = { definition: leaf.definition, repetition: 0 };
   return {
     add: ([chunk]) => decoders.read(chunk, collector, levels),

@@ -49,8 +49,25 @@ export interface CollectedColumn extends ColumnType {
   readonly fixedLength?: number;
   /** Whether text may become an Arrow dictionary. */
   readonly dictionaries: boolean;
+  /** Where values go; undefined: to memory of their own. */
+  readonly room?: ColumnRoom;
   /** The unit of timestamps of 96 bits; null: nanoseconds where these reach all of them, else microseconds. */
   readonly unit?: TimeUnit_ | null;
+}
+
+/** Memory for the values of a column: those of the next column of that room overwrite them. */
+export class ColumnRoom {
+  #kept = new ArrayBuffer(0);
+
+  /** Elements that hold anything. */
+  take<A extends FixedArray>(
+    Class: new (buffer: ArrayBuffer, offset: number, length: number) => A,
+    length: number,
+  ): A {
+    const bytes = length * (Class as unknown as { BYTES_PER_ELEMENT: number }).BYTES_PER_ELEMENT;
+    if (this.#kept.byteLength < bytes) this.#kept = new ArrayBuffer(bytes);
+    return new Class(this.#kept, 0, length);
+  }
 }
 
 /** A collector for the rows of a column. */
@@ -64,28 +81,28 @@ export function leafCollectorFor(column: CollectedColumn, of: LeafLevels): LeafC
 }
 
 function storeFor(column: CollectedColumn): ValueStore {
-  const { type, storage, rows } = column;
+  const { type, storage, rows, room = new ColumnRoom() } = column;
   switch (storage) {
     case "bool":
       return new BoolStore(type, rows);
     case "int32":
-      return new FixedStore(type, new Int32Array(rows), true, putNumbers);
+      return new FixedStore(type, room.take(Int32Array, rows), true, putNumbers);
     case "float16":
     case "float32":
-      return new FixedStore(type, new Float32Array(rows), storage === "float32", putNumbers);
+      return new FixedStore(type, room.take(Float32Array, rows), storage === "float32", putNumbers);
     case "float64":
-      return new FixedStore(type, new Float64Array(rows), true, putNumbers);
+      return new FixedStore(type, room.take(Float64Array, rows), true, putNumbers);
     case "int64":
-      return new FixedStore(type, new BigInt64Array(rows), true, putIntegers);
+      return new FixedStore(type, room.take(BigInt64Array, rows), true, putIntegers);
     case "int96":
       return new Int96Store(rows, column.unit ?? null);
     case "decimal": {
       const words = (type as { bitWidth: number }).bitWidth / 64;
       const parsers = { stringFromBytes: signedInteger };
-      return new FixedStore(type, new BigInt64Array(rows * words), false, putDecimals, parsers, words);
+      return new FixedStore(type, room.take(BigInt64Array, rows * words), false, putDecimals, parsers, words);
     }
     default:
-      return new BytesStore(column);
+      return new BytesStore(column, room.take(Int32Array, rows));
   }
 }
 

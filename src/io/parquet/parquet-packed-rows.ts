@@ -62,7 +62,7 @@ function packedRows(
   views: ArrayBufferView[],
   dictionaries: DictionaryRows,
 ): PackedRows {
-  if (column.form === "dictionary") return packedDictionary(column.chunk, dictionaries, isFresh, views);
+  if (column.form === "dictionary") return packedDictionary(column.chunk, dictionaries, views);
   if (column.form === "chunk") return { form: "chunk", chunk: packedChunk(column.chunk, isFresh, views) };
   return packedStored(column, views);
 }
@@ -71,7 +71,6 @@ function packedRows(
 function packedDictionary(
   chunk: DictionaryChunk,
   dictionaries: DictionaryRows,
-  isFresh: boolean,
   views: ArrayBufferView[],
 ): PackedRows {
   const { codes, dictionary, length, validity, width } = chunk;
@@ -85,6 +84,8 @@ function packedDictionary(
     width,
     codes: isWhole(codes) ? codes : new Uint8Array(codes),
   } as const;
+  // rows that were put together may share the dictionary of their table
+  const isFresh = dictionary.chunks.length > 1;
   return { form: "dictionary", chunk: rows, values: packedChunk(contiguous(dictionary), isFresh, views) };
 }
 

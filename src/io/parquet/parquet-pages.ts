@@ -89,6 +89,14 @@ export function checkEntries(chunk: Uint8Array, entries: number): void {
   }
 }
 
+/**
+ * Checks the pages of a chunk that is taken over as it is: that they are there, and their checksums where they have
+ * such. Values are not looked at. @throws Error for damaged pages
+ */
+export function checkPages(chunk: Uint8Array, entries: number): void {
+  for (const { header, bytes } of pagesOf(chunk, entries)) checkCrc(header, bytes);
+}
+
 /** Hands the values of a chunk of `entries` entries to the taker, page by page. @throws Error for damaged pages */
 export function readPages(
   chunk: Uint8Array,
@@ -214,11 +222,22 @@ function prefixed(bytes: Uint8Array): Uint8Array {
 
 const WIDTHS: Readonly<Record<string, number>> = { INT32: 4, FLOAT: 4, INT64: 8, DOUBLE: 8 };
 
+/** The codes of one page: those of the next overwrite them, whatever file it is of. */
+let pageCodes = new Int32Array(0);
+/** Longer ones are not kept. */
+const KEPT_CODES = 2 ** 20;
+
+function roomFor(count: number): Int32Array {
+  if (pageCodes.length >= count) return pageCodes;
+  const codes = new Int32Array(count);
+  if (count <= KEPT_CODES) pageCodes = codes;
+  return codes;
+}
+
 /** Turns bytes of one chunk into values. */
 class ValueReader {
   /** Values of the dictionary; undefined: there is none. */
   #entries: number | undefined;
-  #codes = new Int32Array(0);
 
   constructor(
     readonly decoder: ColumnDecoder,
@@ -245,7 +264,7 @@ class ValueReader {
 
   #coded(bytes: Uint8Array, count: number): PageValues {
     if (this.#entries === undefined) throw new Error("a page needs a dictionary that is not there");
-    const codes = this.#roomFor(count);
+    const codes = roomFor(count);
     if (count > 0) {
       const width = bytes[0];
       if (width === undefined) throw new Error("its codes have a width that there is not");
@@ -255,11 +274,6 @@ class ValueReader {
       if (largest >= this.#entries) throw new Error("a code is beyond the dictionary");
     }
     return { form: "codes", codes, count };
-  }
-
-  #roomFor(count: number): Int32Array {
-    if (this.#codes.length < count) this.#codes = new Int32Array(count);
-    return this.#codes;
   }
 
   #plain(bytes: Uint8Array, count: number): PageValues {
@@ -275,7 +289,7 @@ class ValueReader {
   #rare(bytes: Uint8Array, encoding: string, count: number): DecodedArray {
     const { type, element } = this.decoder;
     if (encoding === "RLE" && type === "BOOLEAN") {
-      const bits = this.#roomFor(count);
+      const bits = roomFor(count);
       decodeRuns(prefixed(bytes), 0, 1, count, bits);
       return bits.subarray(0, count);
     }

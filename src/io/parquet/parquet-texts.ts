@@ -20,8 +20,6 @@ interface TextColumn {
 }
 
 export class BytesStore {
-  /** The entry of each row. */
-  readonly elements: Int32Array;
   readonly takesPlain: boolean;
   readonly parsers = { stringFromBytes: (bytes: Uint8Array) => this.#appendDecoded(bytes) };
   #bytes = new Uint8Array(1 << 16);
@@ -33,8 +31,11 @@ export class BytesStore {
   /** Whether entry i is the i-th value that is not null. */
   #inOrder = true;
 
-  constructor(readonly source: TextColumn) {
-    this.elements = new Int32Array(source.rows);
+  /** @param elements the entry of each row, to be filled in */
+  constructor(
+    readonly source: TextColumn,
+    readonly elements: Int32Array,
+  ) {
     this.takesPlain = source.storage !== "uuid";
   }
 
@@ -129,7 +130,8 @@ export class BytesStore {
       start = end;
     }
     const elements = this.elements.subarray(0, nulls.rows);
-    for (let row = 0; row < elements.length; row++) elements[row] = codeOfEntry[elements[row]];
+    if (codes.size < this.#entries)
+      for (let row = 0; row < elements.length; row++) elements[row] = codeOfEntry[elements[row]];
     const values = bytesColumn("utf8", this.#bytes.slice(0, used), this.#ends, new Nulls(codes.size));
     return dictionaryColumn(elements, values, nulls);
   }

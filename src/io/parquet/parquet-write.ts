@@ -102,9 +102,9 @@ class FileWriter {
   async *jobs(tables: AsyncIterable<Table>): AsyncGenerator<GroupJob> {
     let isFirst = true;
     for await (const table of tables) {
-      if (isFirst) this.#begin(table);
-      isFirst = false;
       const { columns, rows } = readSource(table, "");
+      if (isFirst) this.#begin(columns);
+      isFirst = false;
       for (let start = 0; start < rows; ) {
         const copied = this.#copiedFrom(table);
         const end = copied ? rows : groupEnd(columns, start, Math.min(rows, start + ROW_GROUP));
@@ -114,8 +114,8 @@ class FileWriter {
     }
   }
 
-  #begin({ schema }: Table): void {
-    this.#columns = schema.fields.map((field) => new ColumnWriter(field));
+  #begin(columns: readonly SourceColumn[]): void {
+    this.#columns = columns.map(({ field }) => new ColumnWriter(field));
     this.#leaves = this.#columns.flatMap(({ written }) => written.leaves);
     this.#encoder = new GroupEncoder(this.#leaves);
   }

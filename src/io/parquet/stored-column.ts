@@ -9,33 +9,45 @@ import type { LeafNode } from "./parquet-schema.js";
 import { columnTypeOf } from "./parquet-types.js";
 import type { WrittenLeaf } from "./parquet-written.js";
 
-/** A column chunk. Plain data. */
+/** A column chunk. */
 export interface StoredChunk {
   readonly bytes: Uint8Array;
   /** What the footer says of it: offsets are places in `bytes`. */
   readonly about: ColumnMetaData;
 }
 
+interface StoredLeaf {
+  readonly leaf: LeafNode;
+  readonly chunk: StoredChunk;
+  /** Looks at the pages: who copies them decodes none. @throws FileError */
+  readonly check: () => void;
+}
+
 export class StoredColumn extends LateColumn {
+  #isChecked = false;
+
   constructor(
     type: DataType,
     length: number,
     make: () => Column<unknown>,
     /** Null where bytes cannot be taken over: of columns with several leaves, or with levels of their own. */
-    readonly stored: { readonly leaf: LeafNode; readonly chunk: StoredChunk } | null,
+    readonly stored: StoredLeaf | null,
   ) {
     super(type, length, make);
   }
 
-  /** The chunk, where it can be one of another file's column. */
+  /** The chunk, where it can be one of another file's column. @throws FileError for damaged pages */
   chunkFor({ element, definition, repetition }: WrittenLeaf): StoredChunk | null {
     if (this.stored === null) return null;
-    const { leaf, chunk } = this.stored;
+    const { leaf, chunk, check } = this.stored;
     const isSame =
       leaf.definition === definition &&
       leaf.depth === repetition &&
       readsAs(leaf.element) === readsAs(element);
-    return isSame ? chunk : null;
+    if (!isSame) return null;
+    if (!this.#isChecked) check();
+    this.#isChecked = true;
+    return chunk;
   }
 }
 

@@ -17,16 +17,20 @@ export interface GroupedRows {
 /** What no group and no row is called. */
 export const NONE = 0xffffffff;
 
-/** Groups rows; a null is equal to a null. Memory on the host: 4 bytes a row, 8 a group. */
+/**
+ * Groups rows; a null is equal to a null. Memory on the host: 4 bytes a row, 8 a group.
+ * @param numbers whether the groups of all rows are asked for; else `groupOf` may be empty
+ */
 export async function groupRows(
   device: Device,
   keys: RowKeys,
   call: Omit<GroupCall, "nullsEqual">,
+  numbers = true,
 ): Promise<GroupedRows> {
   const rows = await device.engine.rows();
   if (rows.sumGroups) {
-    const { groupOf, firsts } = await rows.sumGroups(keys, [], { ...call, numbers: true });
-    return { groupOf: groupOf as Uint32Array, firsts };
+    const { groupOf, firsts } = await rows.sumGroups(keys, [], { ...call, numbers });
+    return { groupOf: groupOf ?? new Uint32Array(0), firsts };
   }
   const groups = await rows.group(keys, { ...call, nullsEqual: true, lists: false });
   try {

@@ -33,6 +33,8 @@ import {
 import { MadeSums, type PlannedColumn, type SumPlan } from "./sum-plan.js";
 
 const EXTREMES = ["least", "greatest"] as const;
+/** States that are columns of one value a group. */
+export const COLUMN_STATES = ["least", "greatest", "first", "last"] as const;
 
 /** What of a table a group-by looks at. */
 export interface GroupedSource {
@@ -59,7 +61,7 @@ export function openSource(
 }
 
 /** A column's states by name. */
-type ColumnStates = { -readonly [K in StateName]?: States[K] };
+export type ColumnStates = { -readonly [K in StateName]?: States[K] };
 
 /** What is known of an aggregated column besides its states. */
 interface ColumnKind {
@@ -82,7 +84,7 @@ export class GroupStates {
    * The states of one table.
    * @param made its groups, as far as the plan asks for them
    * @param pause called between columns; may throw to stop
-   * @param host whose threads count, add up and compare
+   * @param host whose threads count, add up and compare; null: the calling one
    */
   static async of(
     { keys, columns }: GroupedSource,
@@ -90,7 +92,7 @@ export class GroupStates {
     made: MadeGroups,
     group: Grouper,
     pause: () => Promise<void>,
-    host: HostPool,
+    host: HostPool | null,
   ): Promise<GroupStates> {
     const { firsts } = made;
     const groups = firsts.length;
@@ -103,6 +105,15 @@ export class GroupStates {
       states.set(name, { field: column.field, batchClass, states: own });
     }
     return new GroupStates(groups, keys, firsts, sums.counts(0), states);
+  }
+
+  /** What another thread has made. @param keys with one value a group */
+  static received(
+    keys: readonly SourceColumn[],
+    rowCounts: Float64Array,
+    columns: GroupStates["columns"],
+  ): GroupStates {
+    return new GroupStates(rowCounts.length, keys, numbersUpTo(rowCounts.length), rowCounts, columns);
   }
 
   /**
@@ -145,8 +156,19 @@ export class GroupStates {
       columns.set(name, { ...kind, states: made });
     }
     const keys = this.keys.map((_, k) => this.#ownKey(k));
-    const keyRows = Uint32Array.from({ length: this.groups }, (_, group) => group);
-    return new GroupStates(this.groups, keys, keyRows, this.rowCounts, columns);
+    return new GroupStates(this.groups, keys, numbersUpTo(this.groups), this.rowCounts, columns);
+  }
+
+  /** The same with other columns in place of the keys, and of states that are columns of one value a group. */
+  withColumns(made: (column: SourceColumn) => SourceColumn): GroupStates {
+    const keys = this.keys.map(made);
+    const columns = new Map<string, ColumnKind & { readonly states: ColumnStates }>();
+    for (const [name, { states, ...kind }] of this.columns) {
+      const own = { ...states };
+      for (const state of COLUMN_STATES) if (state in own) own[state] = made(own[state] as SourceColumn);
+      columns.set(name, { ...kind, states: own });
+    }
+    return new GroupStates(this.groups, keys, this.keyRows, this.rowCounts, columns);
   }
 
   /** Some of the groups in memory of their own. `groups`: their numbers. */
@@ -206,6 +228,12 @@ export class GroupStates {
   }
 }
 
+function numbersUpTo(count: number): Uint32Array {
+  const numbers = new Uint32Array(count);
+  for (let i = 0; i < count; i++) numbers[i] = i;
+  return numbers;
+}
+
 /** Groups that an engine has made of a table's rows. */
 export interface MadeGroups {
   readonly firsts: Uint32Array;
@@ -234,7 +262,7 @@ class StateWork {
     }
   }
 
-  async run(host: HostPool, pause: () => Promise<void>): Promise<MadeSums> {
+  async run(host: HostPool | null, pause: () => Promise<void>): Promise<MadeSums> {
     const { groups, plan } = this;
     const { groupOf, sums } = this.made;
     const summed = sums === undefined ? plan.summed.map(asLanes) : [];

@@ -31,6 +31,11 @@ export class Registers {
     readonly entries: Float64Array,
   ) {}
 
+  /** What another thread has made, as plain data. */
+  static received({ groups, entries }: Registers): Registers {
+    return new Registers(groups, entries);
+  }
+
   /**
    * Of values in the form in which keys are compared.
    * @param groupOf per value its group; the number behind the last group for nulls

@@ -24,8 +24,8 @@ import { fitsNumbers, floatsOf, integersOf, orderedOf, typeOf, unscaledNumbersOf
 import { Registers } from "./registers.js";
 import { floatLanes, meansOf, Sums } from "./sums.js";
 
-/** Numbers rows by group on the engine. */
-export type Grouper = (keys: RowKeys) => Promise<GroupedRows>;
+/** Groups rows on the engine, as groupRows. */
+export type Grouper = (keys: RowKeys, numbers?: boolean) => Promise<GroupedRows>;
 
 /** The groups of several tables as groups of one. */
 export interface Regrouping {
@@ -152,14 +152,13 @@ export function comparedColumn(
   const { key, validity } = values;
   if (key.kind === "words") {
     const ordered = orderedOf(typeOf(values), key);
-    return ordered.kind === "numbers" ? { kind: "extremes", data: ordered.data, sign, validity } : null;
+    return ordered.kind === "numbers"
+      ? { kind: "extremes", data: ordered.data, ranks: null, sign, validity }
+      : null;
   }
   if (!(key instanceof CodedBytes) || key.strings.starts.length > key.codes.length / CODES_A_STRING)
     return null;
-  const ranks = ranksOf(key.strings);
-  const data = new Uint32Array(key.codes.length);
-  for (let row = 0; row < data.length; row++) data[row] = ranks[key.codes[row]];
-  return { kind: "extremes", data, sign, validity };
+  return { kind: "extremes", data: key.codes, ranks: ranksOf(key.strings), sign, validity };
 }
 
 /** Dictionaries of fewer strings than one for so many rows are sorted. */
@@ -245,7 +244,7 @@ export function lastRows(groupOf: Uint32Array, groups: number): Uint32Array {
 async function differentValues(values: GroupedValues, group: Grouper): Promise<GroupedColumn> {
   const { key, groupOf, groups } = values;
   const numbers = { kind: "words", width: 1, data: groupOf, validity: null } as const;
-  const { firsts } = await group({ rows: groupOf.length, columns: [numbers, key] });
+  const { firsts } = await group({ rows: groupOf.length, columns: [numbers, key] }, false);
   const rows = firsts.filter((row) => groupOf[row] < groups);
   return { column: takeRows(values.column, rows), rowGroups: rows.map((row) => groupOf[row]) };
 }

@@ -3,7 +3,7 @@
  * are merged here. A sum becomes one number of an answer by one rounding, so it depends on no order.
  */
 import type { ColumnSums, SumParts } from "../../engine/group-sums.js";
-import { gridOf, rangeOf, roundedSum, sumOfThree } from "../../host/exact-floats.js";
+import { gridOf, rangeOf, roundedSum, sumOfFew, unitsOf } from "../../host/exact-floats.js";
 import { runTask } from "../../host/group-tasks.js";
 import { type LaneColumn, sumsOfLanes } from "../../host/lanes.js";
 
@@ -21,27 +21,24 @@ export interface Integers {
 
 /** Exact sums: that of group g is the sum of parts[k][g] × 2^(32 k + exponent), but for NaN and infinities. */
 export class Sums {
+  /** What the parts count, once a number was asked for. */
+  #units: Float64Array | null = null;
+
   private constructor(
     readonly groups: number,
     readonly exponent: number,
     readonly parts: Float64Array[],
     /** NaN, +Infinity and −Infinity by group; null where there are none. */
     readonly odd: readonly Float64Array[] | null,
-    /** In place of these: finite floats by group, whose exact sum it is. */
-    readonly floats: readonly Float64Array[] = [],
   ) {}
 
   /** What heldBytes counts. */
   get heldBytes(): number {
-    return [...this.parts, ...(this.odd ?? []), ...this.floats].reduce(
-      (sum, part) => sum + part.byteLength,
-      0,
-    );
+    return [...this.parts, ...(this.odd ?? [])].reduce((sum, part) => sum + part.byteLength, 0);
   }
 
   /** What an engine has added up. Parts without a value are dropped. */
-  static of({ sums, odd, floats }: ColumnSums, groups: number): Sums {
-    if (floats !== undefined) return new Sums(groups, 0, [], null, floats);
+  static of({ sums, odd }: ColumnSums, groups: number): Sums {
     if (sums.length > 1) {
       const merged = Sums.#empty(groups, sums, odd);
       for (const parts of sums) merged.#add(parts, null);
@@ -51,6 +48,11 @@ export class Sums {
     const isUsed = (part: Float64Array) => part.some((number) => number !== 0);
     const end = parts.findLastIndex((part, k) => k === 0 || isUsed(part)) + 1;
     return new Sums(groups, exponent, parts.slice(0, end), odd);
+  }
+
+  /** Sums that another thread has made, as plain data. */
+  static received({ groups, exponent, parts, odd }: Sums): Sums {
+    return new Sums(groups, exponent, parts, odd);
   }
 
   /** The sums of rows whose groups are known. @param groupOf per row its group, up to `groups`, which is left out */
@@ -72,12 +74,11 @@ export class Sums {
    * @param groupOf per group of the tables, one table after the other: its new number; `groups` for those left out
    */
   static merge(parts: readonly Sums[], groupOf: Uint32Array, groups: number): Sums {
-    const all = parts.map((sums) => sums.#inParts());
-    const anyOdd = all.some(({ odd }) => odd !== null);
+    const anyOdd = parts.some(({ odd }) => odd !== null);
     const odd = anyOdd ? Array.from({ length: 3 }, () => new Float64Array(groups + 1)) : null;
-    const merged = Sums.#empty(groups, all, odd);
+    const merged = Sums.#empty(groups, parts, odd);
     let first = 0;
-    for (const sums of all) {
+    for (const sums of parts) {
       const own = groupOf.subarray(first, first + sums.groups);
       first += sums.groups;
       merged.#add(sums, own);
@@ -87,17 +88,6 @@ export class Sums {
       }
     }
     return merged;
-  }
-
-  /** The same without floats. */
-  #inParts(): Sums {
-    if (this.floats.length === 0) return this;
-    const groups = Uint32Array.from({ length: this.groups }, (_, group) => group);
-    const each = this.floats.map((numbers) =>
-      Sums.ofFloats(numbers.subarray(0, this.groups), groups, this.groups),
-    );
-    const groupOf = Uint32Array.from({ length: each.length * this.groups }, (_, i) => i % this.groups);
-    return Sums.merge(each, groupOf, this.groups);
   }
 
   static #empty(groups: number, parts: readonly SumParts[], odd: readonly Float64Array[] | null): Sums {
@@ -174,16 +164,15 @@ export class Sums {
 
   /** The sum of a group, rounded once. */
   toNumber(group: number): number {
-    const { parts, exponent, odd, floats } = this;
-    if (floats.length > 0) return sumOfThree(floats[0][group], floats[1][group], floats[2][group]);
+    const { parts, exponent, odd } = this;
     if (odd !== null) {
       const [nan, above, below] = odd.map((counts) => counts[group] > 0);
       if (nan || (above && below)) return Number.NaN;
       if (above || below) return above ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     }
-    if (exponent === 0 && parts.length === 1) return parts[0][group];
-    // scaling by a power of two does not round
-    if (exponent === 0 && parts.length === 2) return parts[1][group] * WORD + parts[0][group];
+    this.#units ??= unitsOf(exponent, parts.length);
+    const few = this.#units && sumOfFew(parts, group, this.#units);
+    if (few !== null) return few;
     const limbs = LIMBS.subarray(0, parts.length);
     for (let k = 0; k < limbs.length; k++) limbs[k] = parts[k][group];
     return roundedSum([{ exponent, limbs }]);

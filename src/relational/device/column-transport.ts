@@ -110,9 +110,11 @@ function unsupported({ name, type }: Field): ValidationError {
   );
 }
 
-/** The bytes as words, filled up with zeros; a copy only where it must be. */
+/** The bytes as words, filled up with what lies behind them, or zeros; a copy only where it must be. */
 function wholeWords(bytes: Uint8Array): Uint32Array {
-  if (bytes.length % 4 === 0) return as32(bytes);
+  const { buffer, byteOffset, length } = bytes;
+  const whole = Math.ceil(length / 4) * 4;
+  if (byteOffset + whole <= buffer.byteLength) return as32(new Uint8Array(buffer, byteOffset, whole));
   const padded = new Uint8Array(Math.ceil(bytes.length / 4) * 4);
   padded.set(bytes);
   return new Uint32Array(padded.buffer);

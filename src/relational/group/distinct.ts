@@ -26,9 +26,11 @@ import { checkNames, materialiseAnswer, RelationalCall } from "../relational-cal
 import type { RowOf } from "../row-types.js";
 import type { TableResult } from "../table-result.js";
 import type { AskedRows } from "./device-distinct.js";
-import { GroupBy, groupingResult, refuseOnDevice } from "./group-by.js";
+import { GroupBy, groupingResult, openParts, refuseOnDevice } from "./group-by.js";
+import { Grouping } from "./grouping.js";
 
 const loadThere = lazily(() => import("./device-distinct.js"));
+const loadParts = lazily(() => import("./group-parts.js"));
 /** Needs files: no page loads it. */
 const loadLarge = lazily(() => import("./group-large.js"));
 
@@ -106,6 +108,12 @@ async function distinctOf(
   batches: Batches,
   { on, memory: _, output: __, ...options }: DistinctOptions & OutputOption<Placement>,
 ): Promise<Table> {
+  const parts = await openParts(batches, options, null);
+  if (parts) {
+    const names = parts.like.names.map(String);
+    const grouping = new Grouping("distinct", { ...options, ...asGroups(names, on) });
+    return (await (await loadParts()).groupParts(grouping, parts)).select(names);
+  }
   let groups: GroupBy | undefined;
   let names: readonly string[] = [];
   for await (const batch of eachBatch(batches, options.signal)) {

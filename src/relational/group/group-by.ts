@@ -6,16 +6,20 @@ import type { Table } from "@uwdata/flechette";
 import { whileAttached } from "../../arrow/attached.js";
 import { eachBatch } from "../../arrow/batch-reader.js";
 import { readTable } from "../../arrow/columns.js";
+import { type FileParts, partsOf } from "../../arrow/file-parts.js";
 import { collectTables } from "../../arrow/stack-tables.js";
 import {
+  type Batches,
   batchesOf,
   isEmptyList,
   isPending,
+  openBatches,
   type PendingTable,
   type TableInput,
   type Tables,
 } from "../../arrow/table-input.js";
 import type { OutputOption } from "../../containers/arguments.js";
+import { defaultDevice } from "../../default-device.js";
 import type { Device } from "../../device.js";
 import type { Placement } from "../../engine/engine.js";
 import { lazily } from "../../engine/lazily.js";
@@ -31,6 +35,7 @@ import { TableResult } from "../table-result.js";
 import { groupTable } from "./group-table.js";
 import { Grouping, StatesSum } from "./grouping.js";
 
+const loadParts = lazily(() => import("./group-parts.js"));
 /** Needs files: no page loads it. */
 const loadLarge = lazily(() => import("./group-large.js"));
 
@@ -151,11 +156,39 @@ async function groupHere<P extends Placement>(
   if (batches === null) {
     return (await groupTable(grouping, table as TableInput | DeviceTable, output)) as PlacedTable<P>;
   }
-  const groups = new GroupBy(own as GroupByOptions);
-  for await (const batch of eachBatch(batches, options.signal)) await groups.add(batch);
-  const made = await groups.finish();
+  const parts = await openParts(batches, options, partColumns(options));
+  const made = parts ? await (await loadParts()).groupParts(grouping, parts) : await added(batches, own);
   if (output === "host") return made as PlacedTable<P>;
   return (await uploadTable(await grouping.call.begin(), made)) as PlacedTable<P>;
+}
+
+async function added(batches: Batches, options: Omit<GroupByOptions, "memory">): Promise<Table> {
+  const groups = new GroupBy(options);
+  for await (const batch of eachBatch(batches, options.signal)) await groups.add(batch);
+  return groups.finish();
+}
+
+/** The columns that groups are made of. */
+function partColumns({ by, aggregate }: Pick<GroupByOptions, "by" | "aggregate">): string[] {
+  return [...by, ...Object.values(aggregate).flatMap(({ column }) => column ?? [])];
+}
+
+/**
+ * Batches as parts of a file, where these are known and the device takes none of the work from the host; else undefined.
+ * Such batches are read by nobody else.
+ * @param needed names of columns; null: all
+ */
+export async function openParts(
+  batches: Batches,
+  { device: asked, onPlan }: GroupCallOptions,
+  needed: readonly string[] | null,
+): Promise<FileParts | undefined> {
+  const open = partsOf(batches);
+  if (open === undefined || onPlan !== undefined) return undefined;
+  const device = asked ?? (await defaultDevice());
+  const { sumGroups, prefers } = await device.engine.rows();
+  if (sumGroups === undefined || prefers("group")) return undefined;
+  return openBatches(batches) === batches ? open(needed) : undefined;
 }
 
 /**

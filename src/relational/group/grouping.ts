@@ -126,7 +126,8 @@ export class Grouping {
 
   #grouper(device: Device) {
     const { signal } = this.#options;
-    return (keys: Parameters<typeof groupRows>[1]) => groupRows(device, keys, { signal });
+    return (keys: Parameters<typeof groupRows>[1], numbers?: boolean) =>
+      groupRows(device, keys, { signal }, numbers);
   }
 }
 
@@ -142,16 +143,13 @@ export class StatesSum {
    * nothing was added.
    */
   async add(added: readonly GroupStates[]): Promise<void> {
-    let parts = [...this.parts];
-    for (const part of added) {
-      parts.push(part);
-      let from = parts.length - 1;
-      for (let groups = part.groups; from > 0 && parts[from - 1].groups <= 2 * groups; from--)
-        groups += parts[from - 1].groups;
-      const device = await this.grouping.call.begin();
-      const merged = await this.grouping.merge(device, parts.slice(from));
-      parts = [...parts.slice(0, from), merged];
-    }
+    if (added.length === 0) return;
+    const parts = [...this.parts, ...added];
+    let from = this.parts.length;
+    let groups = added.reduce((sum, part) => sum + part.groups, 0);
+    while (from > 0 && parts[from - 1].groups <= 2 * groups) groups += parts[--from].groups;
+    const device = await this.grouping.call.begin();
+    parts.push(await this.grouping.merge(device, parts.splice(from)));
     this.parts = parts;
   }
 

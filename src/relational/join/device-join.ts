@@ -12,7 +12,7 @@ import { type DeviceKeyColumn, keyOf, plainWords, Uploads } from "../device/devi
 import { type DeviceTable, toHost } from "../device/device-table.js";
 import { codeKeys } from "../device/dictionary-keys.js";
 import { encodeKeys } from "../keys/encode-keys.js";
-import { answerMatches } from "./matched-rows.js";
+import { answerMatches, joinedThere } from "./matched-rows.js";
 import type { PreparedJoin } from "./prepare-join.js";
 
 /** Joins on a device; not for full joins and filters. The caller ends the last stage, and tells the plan. */
@@ -33,11 +33,19 @@ export async function joinOnDevice(
     const fewer = prepared.rows.left < prepared.rows.right ? "left" : "right";
     const ahead = output === "device" ? (["left", "right"] as const) : ([fewer] as const);
     for (const side of ahead) uploads.begin(...outputs.map((each) => each[side]?.source));
+    const both = { left: uploads, right: uploads };
+    if (output === "device" && how === "inner") {
+      const joined = await joinedThere(device, { ...prepared, keys }, both);
+      if (joined) {
+        call.endStage("hash join");
+        return joined;
+      }
+    }
     const matches = await call.onEngine((engineCall) =>
       rows.match(keys.left, keys.right, how, { ...engineCall, nullsEqual }),
     );
     call.endStage("hash join");
-    return await answerMatches(device, prepared, { left: uploads, right: uploads }, matches, output);
+    return await answerMatches(device, prepared, both, matches, output);
   } finally {
     await uploads.destroy();
   }

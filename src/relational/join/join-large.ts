@@ -28,7 +28,7 @@ import { RelationalCall } from "../relational-call.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { joinHeld, joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
 import { PARTS, restOf } from "./join-parts.js";
-import { type PreparedJoin, prepareJoin } from "./prepare-join.js";
+import { noting, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { repeatedColumns } from "./repeated-columns.js";
 
 /** Results are values on the host, whatever else is asked for: `dictionaries` and `output` are checked alone. */
@@ -364,21 +364,4 @@ async function wholeOf(part: Part): Promise<RowBatch> {
   const batches: RowBatch[] = [];
   for await (const batch of part.pieces(Number.POSITIVE_INFINITY)) batches.push(batch);
   return RowBatch.concat(part.shape, batches);
-}
-
-/** A table that notes which of its columns somebody asked for. */
-function noting(table: SourceTable) {
-  const asked = new Set<number>();
-  const noted: SourceTable = {
-    rows: table.rows,
-    names: table.names,
-    column(index) {
-      asked.add(index);
-      return table.column(index);
-    },
-    get columns() {
-      return table.names.map((_, index) => noted.column(index));
-    },
-  };
-  return { table: noted, needed: () => [...asked].sort((a, b) => a - b) };
 }

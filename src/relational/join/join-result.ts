@@ -17,6 +17,7 @@ import { joinBatches } from "./join-batches.js";
 import { countJoin } from "./join-count.js";
 import { joinedThere, joinSides, onHost } from "./join-sides.js";
 import { type JoinSides, prepareJoin } from "./prepare-join.js";
+import { joinPieces } from "./run-join.js";
 
 /** Options of {@link JoinResult.batches}. */
 export interface BatchOptions {
@@ -79,6 +80,12 @@ export class JoinResult<T extends Table | DeviceTable = Table> extends LazyPromi
     const memory = this.#memory();
     const made = memory === null ? this.#stepwise(maxBytes) : this.#spilled(memory, maxBytes);
     yield* made as AsyncGenerator<OnHost<T>>;
+  }
+
+  /** The table's record batches, each made when it is asked for: they have the same dictionaries. @internal */
+  async *pieces(): AsyncGenerator<Table> {
+    const prepared = await this.#prepare();
+    yield* prepared.call.eachOnSlot(prepared.inputs, joinPieces(prepared));
   }
 
   /** The join with these columns alone, unless it names some itself. @internal */

@@ -9,7 +9,7 @@ import { columnOf, MAX_BATCH_ROWS, type OutputColumn, tableOf } from "../../arro
 import { sliceChunk } from "../../arrow/slice-chunk.js";
 import { BatchMaker } from "../../arrow/to-flechette.js";
 import type { Device } from "../../device.js";
-import { destroyColumns, type Matches } from "../../engine/device-columns.js";
+import { type DeviceKeys, destroyColumns, type Matches } from "../../engine/device-columns.js";
 import type { Placement } from "../../engine/engine.js";
 import type { Sides } from "../../engine/join-kinds.js";
 import type { RowOperations } from "../../engine/row-operations.js";
@@ -77,6 +77,54 @@ function inBatches(source: SourceColumn, rows: number, maker: BatchMaker): Colum
   return columnOf(chunks, maker);
 }
 
+/** A column of the result: its place there, and the side's column that it comes from. */
+interface Asked {
+  readonly at: number;
+  readonly column: TableColumn;
+}
+
+/** The columns that the result takes from a side. */
+async function askedOf(
+  outputs: readonly OutputColumn[],
+  uploads: Sides<Uploads>,
+  side: "left" | "right",
+): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  for (const [at, { field, [side]: part }] of outputs.entries()) {
+    if (!part?.source) continue;
+    const column = await uploads[side].of(part.source);
+    asked.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
+  }
+  return asked;
+}
+
+/** A table on the device of rows that are matched and made at once; null where the engine does not. */
+export async function joinedThere(
+  device: Device,
+  { outputs, call, keys }: Pick<PreparedJoin, "outputs" | "call"> & { readonly keys: Sides<DeviceKeys> },
+  uploads: Sides<Uploads>,
+): Promise<DeviceTable | null> {
+  const rows = await device.engine.rows();
+  if (!rows.joinColumns) return null;
+  const asked = {
+    left: await askedOf(outputs, uploads, "left"),
+    right: await askedOf(outputs, uploads, "right"),
+  };
+  const sideOf = (side: "left" | "right") => ({
+    keys: keys[side],
+    columns: asked[side].map(({ column }) => column),
+  });
+  const joined = await call.onEngine(
+    async (engineCall) => (await rows.joinColumns?.(sideOf("left"), sideOf("right"), engineCall)) ?? null,
+  );
+  if (joined === null) return null;
+  const made: TableColumn[] = new Array(outputs.length);
+  for (const side of ["left", "right"] as const) {
+    for (const [i, { at, column }] of asked[side].entries()) made[at] = { ...column, ...joined[side][i] };
+  }
+  return new DeviceTable(device, joined.rows, made);
+}
+
 /** Gathers the columns of the result, those of a side together. */
 async function gatherOutputs(
   rows: RowOperations,
@@ -88,12 +136,7 @@ async function gatherOutputs(
   try {
     for (const side of ["left", "right"] as const) {
       const numbers = matches[side];
-      const mine: { at: number; column: TableColumn }[] = [];
-      for (const [at, { field, [side]: part }] of outputs.entries()) {
-        if (!part?.source) continue;
-        const column = await uploads[side].of(part.source);
-        mine.push({ at, column: { ...column, field: { ...field, type: column.field.type } } });
-      }
+      const mine = await askedOf(outputs, uploads, side);
       if (mine.length === 0 || !numbers) continue;
       const mayLack = how === (side === "left" ? "right" : "left");
       const columns = mine.map(({ column }) => column);

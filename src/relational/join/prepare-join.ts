@@ -118,3 +118,20 @@ function checkKind(how: unknown): void {
     `The kinds are ${JOIN_KINDS.map((kind) => `"${kind}"`).join(", ")}.`,
   );
 }
+
+/** A table that notes which of its columns somebody asked for. */
+export function noting(table: SourceTable) {
+  const asked = new Set<number>();
+  const noted: SourceTable = {
+    rows: table.rows,
+    names: table.names,
+    column(index) {
+      asked.add(index);
+      return table.column(index);
+    },
+    get columns() {
+      return table.names.map((_, index) => noted.column(index));
+    },
+  };
+  return { table: noted, needed: () => [...asked].sort((a, b) => a - b) };
+}

@@ -55,8 +55,28 @@ const WORTH = 2;
 /** Places that are looked at for a row in the mean, at most: where row numbers crowd, they are taken for different. */
 const MOST_STEPS = 8;
 
+/** More rows are looked at by a sample first, of so many in pieces of so many neighbours. */
+const SAMPLED_FROM = 1 << 15;
+const SAMPLE = 1 << 12;
+const PIECE = 1 << 5;
+/** Of the sample: rows drawn from so many that half of 2^17 differ, differ by 97.5 % in it. */
+const MOST_DIFFERENT = Math.floor(0.98 * SAMPLE);
+
+/** Whether nearly all rows of a sample differ: numbering all of them to find that out takes as long as gathering. */
+function differ(rows: Uint32Array): boolean {
+  if (rows.length < SAMPLED_FROM) return false;
+  const sample = new Set<number>();
+  const width = Math.floor((rows.length * PIECE) / SAMPLE);
+  for (let i = 0; i < SAMPLE; i += PIECE) {
+    const start = (width * i) / PIECE;
+    for (let k = 0; k < PIECE; k++) sample.add(rows[start + k]);
+  }
+  return sample.size > MOST_DIFFERENT;
+}
+
 /** The different rows among some, in the order in which they come first; null where they are too many. */
 function repeatsIn(rows: Uint32Array): Repeats | null {
+  if (differ(rows)) return null;
   const most = Math.floor(rows.length / WORTH);
   const codes = new Uint32Array(rows.length);
   const different = new Uint32Array(most);

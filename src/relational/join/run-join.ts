@@ -4,6 +4,7 @@
  * their key values; hashes only find candidates.
  */
 import type { Table } from "@uwdata/flechette";
+import { materialisePieces } from "../../arrow/materialise.js";
 import type { Device } from "../../device.js";
 import { segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall } from "../../engine/row-operations.js";
@@ -17,13 +18,36 @@ import type { PreparedJoin } from "./prepare-join.js";
 
 /** Runs a join. @throws as `join` */
 export async function joinTable(prepared: PreparedJoin): Promise<Table> {
+  const { device, pairs } = await allPairs(prepared);
+  return joinedRows(prepared, device, pairs);
+}
+
+/** Rows of a record batch that is made when it is asked for. */
+const PIECE_ROWS = 1 << 17;
+
+/** The same in record batches. To be read on slots (RelationalCall.eachOnSlot). @throws as `join` */
+export async function* joinPieces(prepared: PreparedJoin): AsyncGenerator<Table> {
+  const { call, how, rows, outputs } = prepared;
+  const { device, pairs } = await allPairs(prepared);
+  try {
+    const segments = await segmentsOf(how, pairs, rows, rowMarker(await device.host(), call.pause));
+    for await (const table of materialisePieces(outputs, segments, call.pause, PIECE_ROWS)) {
+      call.endStage("materialise");
+      yield table;
+    }
+  } finally {
+    pairs.release?.();
+  }
+}
+
+async function allPairs(prepared: PreparedJoin) {
   const { call } = prepared;
   const device = await call.begin();
   const encoded = prepared.encode();
   call.endStage("encode keys");
   const pairs = await call.onEngine((engineCall) => findPairs(prepared, device, encoded, engineCall));
   call.endStage("hash join");
-  return joinedRows(prepared, device, pairs);
+  return { device, pairs };
 }
 
 /** The rows of the join that pairs make, which are released. */

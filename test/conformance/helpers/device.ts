@@ -13,6 +13,8 @@ import {
 /** The engine under test. */
 export const backend = inject("backend");
 export const onWebgpu = backend === "webgpu";
+export const onCuda = backend === "cuda";
+export const onGpu = backend !== "cpu";
 
 /**
  * True in a browser, whose kernels are those of Node with another compiler in front: of kernels that differ in a constant, a test
@@ -26,6 +28,9 @@ export const inBrowser = inject("host") === "browser";
  */
 export const onSoftwareGpu =
   onWebgpu && (inBrowser || /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? ""));
+
+/** True where a GPU is stood in for by the CPU: by SwiftShader, or by the emulator of packages/cuda (vitest.config.ts). */
+const isEmulated = onSoftwareGpu || (onCuda && /emulator/.test(process.env.WARPMAP_CUDA_DRIVER ?? ""));
 
 /** How bulk calls go about their batches: "auto", "partitioned", or "direct/" and a group size. */
 const [strategy, groupSize] = inject("bulk").split("/");
@@ -65,9 +70,9 @@ export async function openFreshDevice(): Promise<Device> {
   return gpuDevice === undefined ? openTestDevice() : openDevice({ backend, ...bulk, gpuDevice });
 }
 
-/** A size for this engine: SwiftShader does some 10 M operations a second, everything else far more. */
+/** A size for this engine: stand-ins for GPUs do some 10 M operations a second, everything else far more. */
 export function scaled(size: number, onSoftware: number): number {
-  return onSoftwareGpu ? onSoftware : size;
+  return isEmulated ? onSoftware : size;
 }
 
 /** More keys than one row of 65,535 workgroups of 256 threads has threads. */

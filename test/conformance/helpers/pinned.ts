@@ -7,10 +7,10 @@ import {
   type ScalarType,
   StaticMap,
 } from "../../../src/index.js";
-import { onWebgpu, scaled, useDevice } from "./device.js";
+import { onGpu, scaled, useDevice } from "./device.js";
 
 /** More than one chunk on every engine. */
-export const LONG = onWebgpu ? scaled(9_000_001, 600_001) : 600_001;
+export const LONG = onGpu ? scaled(9_000_001, 600_001) : 600_001;
 
 /** Call this in a file, and its results inside tests. */
 export function usePinned() {

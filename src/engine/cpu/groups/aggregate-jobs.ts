@@ -1,24 +1,76 @@
 /**
- * Jobs that group rows and add up their values in the same pass. Where groups are few, threads take slices of rows, and
- * each has a set of groups of its own; where they are many, they take partitions of sorted keys (partitions.ts). Sums
- * are exact, so it does not show who added what up.
+ * Jobs that group rows and add up their values in the same pass, where groups are few: threads take slices of rows, and
+ * each has a set of groups of its own. Where they are many, see partition-jobs.ts. Sums are exact, so it does not show
+ * who added what up.
  */
 import { type FloatRange, joined, noFloats, rangeOf } from "../../../host/exact-floats.js";
-import { BLOCK_ROWS, CARRY_ROWS, type LaneColumn, LaneSums } from "../../../host/lanes.js";
+import { giveBack, KernelBlock, takeBlock } from "../../../host/lane-kernels.js";
+import { BLOCK_ROWS, CARRY_ROWS, LEAST_ROWS } from "../../../host/lane-loops.js";
+import { type LaneColumn, LaneSums } from "../../../host/lanes.js";
 import { Scratch } from "../../../host/row-memory.js";
-import { type Made, silently, type Work } from "../../../host/work.js";
-import { type GroupKeys, type GroupMemory, GroupTable, groupMemory } from "./group-table.js";
+import { silently, type Work } from "../../../host/work.js";
+import { type GroupKeys, type GroupMemory, GroupTable, groupMemory, groupWords } from "./group-table.js";
 import { unsorted } from "./key-tables.js";
-import { recordKeys, recordRanges } from "./partitions.js";
-import { type ArrivedKeys, packSlice, type RowHashing } from "./row-keys.js";
-import type { SortedKeys } from "./sort.js";
+import { type ArrivedKeys, packSlice } from "./row-keys.js";
 
 /** Groups of some of the rows, and their sums. */
 export interface GroupSet {
   readonly memory: GroupMemory;
   readonly sums: Float64Array;
-  /** Whether a thread has it; rows since the last carry. */
+  /** Whether a thread has it; whether one had it, and has cleared it; rows since the last carry. */
   readonly state: Int32Array;
+}
+
+/** A set for each thread, in one piece of memory of which only the states are zeroed. */
+export interface GroupSets {
+  readonly memory: Uint32Array;
+  readonly count: number;
+  /** Groups that each has room for. */
+  readonly groups: number;
+}
+
+const IN_USE = 0;
+const IS_CLEAR = 1;
+const SINCE_CARRY = 2;
+const STATE_WORDS = 4;
+
+/** Words of the memory for sets. */
+export function setWords(count: number, groups: number, form: GroupKeys, stride: number): number {
+  const words = STATE_WORDS + 2 * groups * stride + groupWords(form, groups);
+  return count * (words + (words & 1));
+}
+
+/** One of some sets. @param stride numbers a group */
+export function groupSet(sets: GroupSets, form: GroupKeys, stride: number, set: number): GroupSet {
+  const words = sets.memory.length / sets.count;
+  const own = sets.memory.subarray(words * set + STATE_WORDS, words * (set + 1));
+  return { ...groupsIn(own, sets.groups, form, stride), state: stateOf(sets, set) };
+}
+
+/** So many groups in some words. */
+function groupsIn(own: Uint32Array, groups: number, form: GroupKeys, stride: number) {
+  let at = 2 * groups * stride;
+  const words = (length: number) => {
+    at += length;
+    return own.subarray(at - length, at);
+  };
+  const sums = new Float64Array(own.buffer, own.byteOffset, groups * stride);
+  return { memory: groupMemory(form, groups, words), sums };
+}
+
+function stateOf({ memory, count }: GroupSets, set: number): Int32Array {
+  return new Int32Array(memory.buffer, 4 * (memory.length / count) * set, STATE_WORDS);
+}
+
+/** Makes all sets free; clears them besides, each when a thread takes it. */
+export function freeSets(sets: GroupSets, clear: boolean): void {
+  for (let set = 0; set < sets.count; set++)
+    stateOf(sets, set).fill(0, IN_USE, clear ? STATE_WORDS : IS_CLEAR);
+}
+
+/** Whether a thread had a set. */
+export function wasTaken({ state }: GroupSet): boolean {
+  return state[IS_CLEAR] !== 0;
 }
 
 /** Groups slices of some neighbouring rows; a piece is a slice. */
@@ -29,7 +81,7 @@ export interface SlicesJob extends ArrivedKeys {
   readonly columns: readonly LaneColumn[];
   /** Number of the first of them. */
   readonly first: number;
-  readonly sets: readonly GroupSet[];
+  readonly sets: GroupSets;
   /** FULL where a set has no room, LOST where sums of floats need a grid; then no piece goes on. */
   readonly stop: Int32Array;
   /** Where the rows' groups go, numbered from set × room on; null where nobody asks. */
@@ -39,39 +91,63 @@ export interface SlicesJob extends ArrivedKeys {
 export const FULL = 1;
 export const LOST = 2;
 
-const IN_USE = 0;
-const SINCE_CARRY = 1;
-
 export function openSlices(job: SlicesJob): Work {
   let worker: SliceWorker | undefined;
   const run = (piece: number) => {
     worker ??= new SliceWorker(job, takeSet(job.sets));
     worker.run(piece);
   };
-  return silently(Math.ceil(job.rows / job.sliceRows), run, job.arrived);
+  return silently(Math.ceil(job.rows / job.sliceRows), run, job.arrived, () => worker?.end());
 }
 
-function takeSet(sets: readonly GroupSet[]): number {
-  const free = sets.findIndex(({ state }) => Atomics.compareExchange(state, IN_USE, 0, 1) === 0);
-  if (free < 0) throw new Error("warpmap: more threads than sets of groups");
-  return free;
+function takeSet(sets: GroupSets): number {
+  for (let set = 0; set < sets.count; set++)
+    if (Atomics.compareExchange(stateOf(sets, set), IN_USE, 0, 1) === 0) return set;
+  throw new Error("warpmap: more threads than sets of groups");
 }
 
-/** One thread's part of a job, with the set that it has. */
+/** One thread's part of a job, with the set that it has; it works on a copy where its kernels reach that. */
 class SliceWorker {
+  readonly #block = takeBlock();
   readonly #lanes: LaneSums;
-  readonly #table: GroupTable;
   readonly #set: GroupSet;
-  readonly #ids = new Uint32Array(BLOCK_ROWS);
+  readonly #ownTable: GroupTable;
+  readonly #table: GroupTable;
+  readonly #sums: Float64Array;
   readonly #scratch = Scratch.own();
 
   constructor(
     readonly job: SlicesJob,
     readonly number: number,
   ) {
-    this.#lanes = new LaneSums(job.columns);
-    this.#set = job.sets[number];
-    this.#table = new GroupTable(this.#set.memory, job.form, job.hashing);
+    const { sets, form, columns, hashing } = job;
+    this.#lanes = new LaneSums(columns, this.#block);
+    const { stride } = this.#lanes;
+    this.#set = groupSet(sets, form, stride, number);
+    this.#ownTable = new GroupTable(this.#set.memory, form, hashing);
+    const kernels = this.#block instanceof KernelBlock ? this.#block : null;
+    const room = kernels?.room(setWords(1, sets.groups, form, stride));
+    const copy = room && groupsIn(room, sets.groups, form, stride);
+    this.#table = copy ? new GroupTable(copy.memory, form, hashing, kernels) : this.#ownTable;
+    this.#sums = copy?.sums ?? this.#set.sums;
+    if (!wasTaken(this.#set)) {
+      this.#table.clear();
+      this.#sums.fill(0);
+      this.#set.state[IS_CLEAR] = 1;
+    } else if (copy) {
+      this.#table.copy(this.#ownTable);
+      this.#table.place();
+      this.#sums.fill(0).set(this.#set.sums.subarray(0, stride * this.#table.groups));
+    }
+  }
+
+  /** Leaves everything in the set. */
+  end(): void {
+    if (this.#table !== this.#ownTable) {
+      this.#ownTable.copy(this.#table);
+      this.#set.sums.set(this.#sums.subarray(0, this.#lanes.stride * this.#table.groups));
+    }
+    giveBack(this.#block);
   }
 
   run(piece: number): void {
@@ -81,18 +157,20 @@ class SliceWorker {
     const all = unsorted(keys);
     const from = piece * sliceRows;
     const base = this.number * this.#table.room;
-    const { sums, state } = this.#set;
+    const sums = this.#sums;
+    const { state } = this.#set;
+    const { ids } = this.#block;
     for (let at = 0; at < keys.rows; at += BLOCK_ROWS) {
       const count = Math.min(BLOCK_ROWS, keys.rows - at);
-      if (this.#table.find(all, at, at + count, first + from, this.#ids) < count) {
+      if (this.#table.find(all, at, at + count, first + from, ids) < count) {
         Atomics.store(stop, 0, FULL);
         return;
       }
-      if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[from + at + i] = base + this.#ids[i];
-      this.#lanes.add(sums, this.#ids, from + at, count, first + from + at);
+      if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[from + at + i] = base + ids[i];
+      this.#lanes.add(sums, ids, from + at, count, first + from + at);
     }
     if (this.#lanes.lost) Atomics.store(stop, 0, LOST);
-    state[SINCE_CARRY] += keys.rows;
+    state[SINCE_CARRY] += Math.max(LEAST_ROWS, keys.rows);
     if (state[SINCE_CARRY] + sliceRows <= CARRY_ROWS) return;
     this.#lanes.carry(sums, this.#table.groups);
     state[SINCE_CARRY] = 0;
@@ -129,134 +207,6 @@ export function foundRanges({ columns, rows, sliceRows, ranges }: FloatRangesJob
     }
     return range;
   });
-}
-
-/** Groups partitions of sorted keys; a piece is some neighbouring ones, a task a partition. */
-export interface PartitionsJob {
-  readonly kind: "group partitions";
-  readonly keys: SortedKeys;
-  readonly form: GroupKeys;
-  readonly hashing: RowHashing;
-  /** Values in the order of the records. */
-  readonly columns: readonly LaneColumn[];
-  /** Where the rows' groups go, numbered from the partition's first record on; null where nobody asks. */
-  readonly groupOf: Uint32Array | null;
-  /** LOST where sums of floats need a grid. */
-  readonly stop: Int32Array;
-}
-
-/** Partitions of a piece. */
-const PARTITIONS = 4;
-
-export function openPartitions(job: PartitionsJob): Work {
-  const partitions = 2 ** job.keys.bits;
-  const made: Made[] = [];
-  let worker: PartitionWorker | undefined;
-  return {
-    pieces: Math.ceil(partitions / PARTITIONS),
-    *run(piece) {
-      worker ??= new PartitionWorker(job);
-      const end = Math.min(partitions, (piece + 1) * PARTITIONS);
-      for (let task = piece * PARTITIONS; task < end; task++) {
-        made.push({ task, buffers: yield* worker.group(task) });
-      }
-      yield;
-    },
-    result: () => ({ repeats: 0, made }),
-  };
-}
-
-/** Groups that a partition's table has room for at first. */
-const FIRST_ROOM = 2 ** 12;
-
-class PartitionWorker {
-  readonly #lanes: LaneSums;
-  readonly #table: GroupTable;
-  readonly #ids = new Uint32Array(BLOCK_ROWS);
-  readonly #rows = new Uint32Array(BLOCK_ROWS);
-  #sums: Float64Array;
-
-  constructor(readonly job: PartitionsJob) {
-    const { form, hashing, columns } = job;
-    this.#lanes = new LaneSums(columns);
-    const memory = groupMemory(form, FIRST_ROOM, (length) => new Uint32Array(length));
-    this.#table = new GroupTable(memory, form, hashing);
-    this.#sums = new Float64Array(FIRST_ROOM * this.#lanes.stride);
-  }
-
-  /** Answers the first rows of a partition's groups, and a buffer for each of their lanes; empty where all are 0. */
-  *group(partition: number): Generator<void, ArrayBuffer[]> {
-    const { keys, groupOf } = this.job;
-    const table = this.#table;
-    const records = recordKeys(keys);
-    const base = groupOf === null ? 0 : recordsBefore(keys, partition);
-    this.#clear();
-    let sinceCarry = 0;
-    for (const [start, end] of recordRanges(keys, partition)) {
-      for (let at = start; at < end; ) {
-        const count = Math.min(BLOCK_ROWS, end - at);
-        const done = table.find(records, at, at + count, 0, this.#ids);
-        for (let i = 0, from = at; i < done; i++, from++) {
-          this.#rows[i] = records.codes[from * records.codeStride + 1];
-        }
-        if (groupOf !== null) for (let i = 0; i < done; i++) groupOf[this.#rows[i]] = base + this.#ids[i];
-        this.#lanes.add(this.#sums, this.#ids, at, done, this.#rows);
-        if (done < count) this.#grow();
-        at += done;
-      }
-      sinceCarry += end - start;
-      if (sinceCarry + end - start >= CARRY_ROWS) {
-        this.#lanes.carry(this.#sums, table.groups);
-        sinceCarry = 0;
-      }
-      yield;
-    }
-    if (this.#lanes.lost) Atomics.store(this.job.stop, 0, LOST);
-    this.#lanes.carry(this.#sums, table.groups);
-    return [copyOf(table.memory.firsts.subarray(0, table.groups)), ...this.#lanesOf(table.groups)];
-  }
-
-  #clear(): void {
-    const groups = this.#table.groups;
-    this.#sums.fill(0, 0, groups * this.#lanes.stride);
-    this.#table.clear();
-  }
-
-  #grow(): void {
-    this.#table.grow();
-    const sums = new Float64Array(this.#table.room * this.#lanes.stride);
-    sums.set(this.#sums);
-    this.#sums = sums;
-  }
-
-  #lanesOf(groups: number): ArrayBuffer[] {
-    const { stride } = this.#lanes;
-    return Array.from({ length: stride }, (_, lane) => {
-      const values = new Float64Array(groups);
-      let any = false;
-      for (let group = 0, at = lane; group < groups; group++, at += stride) {
-        const value = this.#sums[at];
-        values[group] = value;
-        any ||= value !== 0;
-      }
-      return any ? values.buffer : new ArrayBuffer(0);
-    });
-  }
-}
-
-function copyOf(words: Uint32Array): ArrayBuffer {
-  return words.slice().buffer as ArrayBuffer;
-}
-
-/** Records of the partitions before one. */
-export function recordsBefore(
-  { starts, bits }: Pick<SortedKeys, "starts" | "bits">,
-  partition: number,
-): number {
-  let count = 0;
-  for (let slice = 0; slice < starts.length; slice += (1 << bits) + 1)
-    count += starts[slice + partition] - starts[slice];
-  return count;
 }
 
 /** Gives rows the numbers of their groups for provisional ones; a piece is a slice. */

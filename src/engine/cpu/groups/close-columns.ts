@@ -5,6 +5,10 @@
  * indexed by (one-table.ts).
  */
 import { isSet } from "../../../bitmaps.js";
+import { ArrivingRows } from "../../../host/arrival.js";
+import type { Arrived } from "../../../host/arrived.js";
+import type { RowMemory, Scratch } from "../../../host/row-memory.js";
+import { silently, type Work } from "../../../host/work.js";
 import type { KeyColumn, RowKeys, WordColumn } from "../../rows.js";
 import type { RowRun } from "../rows/row-run.js";
 import { type KeyRange, keyRange } from "./key-tables.js";
@@ -72,6 +76,25 @@ export async function closeKeys(
   return { keys: { rows, columns: made }, range: made.length === 1 ? range : null };
 }
 
+/** The same keys with numbers of two words, whose upper ones are all alike, as their lower ones. */
+export function narrowKeys({ work }: RowRun, { rows, columns }: RowKeys): RowKeys {
+  return { rows, columns: columns.map((column) => lowerWords(column, rows, work) ?? column) };
+}
+
+function lowerWords(column: KeyColumn, rows: number, memory: RowMemory): WordColumn | null {
+  if (column.kind !== "words" || column.width !== 2 || rows === 0) return null;
+  const { data: words, validity } = column;
+  // most others are found out before memory is taken for them
+  for (let row = 1; row < rows; row *= 2) if (words[2 * row + 1] !== words[1]) return null;
+  const data = memory.words(rows);
+  const upper = words[1];
+  for (let row = 0; row < rows; row++) {
+    if (words[2 * row + 1] !== upper) return null;
+    data[row] = words[2 * row];
+  }
+  return { kind: "words", width: 1, data, validity };
+}
+
 async function closeColumn(
   run: RowRun,
   column: KeyColumn,
@@ -99,11 +122,6 @@ async function closeColumn(
   return { size: size + nullPlaces, codes: column.data, placeOf: null, smallest, validity };
 }
 
-/** Rows whose places are put together column by column, so that their words stay in the cache meanwhile. */
-const BLOCK_ROWS = 2 ** 12;
-/** Rows between two looks at the signal. */
-const STEP_ROWS = 2 ** 20;
-
 async function combined(
   run: RowRun,
   columns: readonly CloseColumn[],
@@ -111,17 +129,51 @@ async function combined(
   nullsEqual: boolean,
 ): Promise<WordColumn> {
   const data = run.work.words(rows);
-  for (let from = 0; from < rows; from += BLOCK_ROWS) {
-    if (from % STEP_ROWS === 0) await run.pace.pause();
-    const to = Math.min(rows, from + BLOCK_ROWS);
-    data.fill(0, from, to);
-    for (const column of columns) {
-      if (column.validity !== null) addValidPlaces(data, column, from, to, nullsEqual);
-      else if (column.placeOf !== null) addCodes(data, column.codes, column.placeOf, column.size, from, to);
-      else addNumbers(data, column.codes, column.smallest, column.size, from, to);
-    }
-  }
+  const sliceRows = run.threads.tuning.slice;
+  const placesOf = columns.map(({ placeOf }) => placeOf && run.work.reachable(placeOf));
+  const makeJob = (first: number, count: number, scratch: Scratch) => {
+    const arriving = new ArrivingRows(run.work, scratch, first, count);
+    const there = columns.map((column, c) => ({
+      ...column,
+      codes: arriving.elements(`codes ${c}`, column.codes),
+      placeOf: placesOf[c],
+      validity: column.validity && arriving.bits(`validity ${c}`, column.validity),
+    }));
+    const own = data.subarray(first, first + count);
+    const job = { kind: "places", columns: there, data: own, sliceRows, nullsEqual } as const;
+    return { job, bring: arriving.bring };
+  };
+  await run.overChunks(rows, makeJob, false);
   return { kind: "words", width: 1, data, validity: nullsEqual ? null : validRows(columns) };
+}
+
+/** Puts the places of some rows together; a piece is a slice. */
+export interface PlacesJob {
+  readonly kind: "places";
+  readonly columns: readonly CloseColumn[];
+  readonly data: Uint32Array;
+  readonly sliceRows: number;
+  readonly nullsEqual: boolean;
+  readonly arrived: Arrived | null;
+}
+
+/** Rows whose places are put together column by column, so that their words stay in the cache meanwhile. */
+const BLOCK_ROWS = 2 ** 12;
+
+export function openPlaces({ columns, data, sliceRows, nullsEqual, arrived }: PlacesJob): Work {
+  const run = (piece: number) => {
+    const end = Math.min(data.length, (piece + 1) * sliceRows);
+    for (let from = piece * sliceRows; from < end; from += BLOCK_ROWS) {
+      const to = Math.min(end, from + BLOCK_ROWS);
+      data.fill(0, from, to);
+      for (const column of columns) {
+        if (column.validity !== null) addValidPlaces(data, column, from, to, nullsEqual);
+        else if (column.placeOf !== null) addCodes(data, column.codes, column.placeOf, column.size, from, to);
+        else addNumbers(data, column.codes, column.smallest, column.size, from, to);
+      }
+    }
+  };
+  return silently(Math.ceil(data.length / sliceRows), run, arrived);
 }
 
 function addCodes(

@@ -4,6 +4,7 @@
  *
  * Its arrays are plain data, which threads can share one after the other.
  */
+import type { KernelBlock } from "../../../host/lane-kernels.js";
 import { sameStrings, sameWords, type TableKeys } from "./key-tables.js";
 import { mixedWord, type RowHashing } from "./row-keys.js";
 
@@ -65,10 +66,12 @@ export function groupMemory(
 }
 
 export class GroupTable {
+  /** @param block that has the memory in its room, if one has: it finds near keys */
   constructor(
     readonly memory: GroupMemory,
     readonly keys: GroupKeys,
     readonly hashing: RowHashing,
+    readonly block: KernelBlock | null = null,
   ) {}
 
   get groups(): number {
@@ -81,6 +84,27 @@ export class GroupTable {
     head.fill(0);
     slots.fill(0);
     near.fill(0);
+  }
+
+  /** Takes the groups of another table, to this empty one's room. */
+  copy({ memory, groups, keys }: GroupTable): void {
+    const own = this.memory;
+    own.head.set(memory.head);
+    own.codes.set(memory.codes.subarray(0, groups));
+    own.words.set(memory.words.subarray(0, keys.exact ? 0 : groups * keys.stride));
+    own.firsts.set(memory.firsts.subarray(0, groups));
+  }
+
+  /** Makes the groups of a copy ready to be found. */
+  place(): void {
+    const { head, slots, near, codes } = this.memory;
+    slots.fill(0);
+    near.fill(0);
+    for (let group = 0; group < this.groups; group++) {
+      this.#place(group);
+      const index = (codes[group] - head[NEAR_FROM]) >>> 0;
+      if (index < near.length) near[index] = group + 1;
+    }
   }
 
   /** Groups that there is room for. */
@@ -101,7 +125,7 @@ export class GroupTable {
   /**
    * Finds the groups of the keys at positions `from` to `to`, and makes those that are not there.
    * @param firstRow number of the row at position 0, where keys do not have their rows' numbers
-   * @param ids per key: its group
+   * @param ids per key: its group. With a block, that block's
    * @returns keys done: less than there are where there is no room for another group
    */
   find(keys: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
@@ -114,7 +138,8 @@ export class GroupTable {
     const { head, near } = this.memory;
     if (head[GROUPS] === 0) head[NEAR_FROM] = leastOf(codes, from, to);
     const least = head[NEAR_FROM] | 0;
-    for (let position = from; position < to; position++) {
+    const done = this.block?.findNear(codes, from, to, least, near) ?? 0;
+    for (let position = from + done; position < to; position++) {
       position = findNear(codes, position, to, near, least, ids, from);
       if (position === to) break;
       const index = (codes[position] - least) >>> 0;
@@ -233,7 +258,25 @@ function findNear(
   ids: Uint32Array,
   first: number,
 ): number {
+  const last = near.length - 1;
   let position = from;
+  // four keys a turn: V8 looks at each array's kind, place and length once a turn
+  for (let id = from - first; position + 3 < to; position += 4, id += 4) {
+    const a = (codes[position] - least) | 0;
+    const b = (codes[position + 1] - least) | 0;
+    const c = (codes[position + 2] - least) | 0;
+    const d = (codes[position + 3] - least) | 0;
+    if ((a | b | c | d) >>> 0 > last) break;
+    const groupA = near[a & last];
+    const groupB = near[b & last];
+    const groupC = near[c & last];
+    const groupD = near[d & last];
+    if (groupA === 0 || groupB === 0 || groupC === 0 || groupD === 0) break;
+    ids[id] = groupA - 1;
+    ids[id + 1] = groupB - 1;
+    ids[id + 2] = groupC - 1;
+    ids[id + 3] = groupD - 1;
+  }
   for (; position < to; position++) {
     const index = (codes[position] - least) >>> 0;
     if (index >= near.length) break;

@@ -44,6 +44,7 @@ export function partitionBits(rows: number, layout: Layout): number {
 /**
  * Sorts rows `first` to `first + rows` of a side into 2^bits partitions. The result is in `kept`.
  * @param valuesOf values of some rows that are to be sorted with them
+ * @param sliceRows see RowRun.overChunks
  */
 export async function sortByPartition(
   run: RowRun,
@@ -54,14 +55,14 @@ export async function sortByPartition(
   bits: number,
   kept = new Scratch(run.work),
   valuesOf: (rows: ArrivingRows) => readonly MovedValues[] = () => [],
+  sliceRows = run.threads.tuning.slice,
 ): Promise<SortedKeys> {
-  const sliceRows = run.threads.tuning.slice;
   const { width, exact } = layout;
   const stride = recordWords(layout);
   const records = kept.words("records", rows * stride);
-  const starts = kept.words("starts", run.slices(rows) * ((1 << bits) + 1));
+  const starts = kept.words("starts", run.slices(rows, sliceRows) * ((1 << bits) + 1));
   const to = { rows, sliceRows, bits, stride, records, starts, exact, width, bytes: side.bytes };
-  await run.overChunks(rows, (from, count, scratch) => {
+  const makeJob = (from: number, count: number, scratch: Scratch) => {
     const arriving = new ArrivingRows(run.work, scratch, first + from, count);
     const keys = {
       side: arrivingColumns(side, arriving),
@@ -78,7 +79,8 @@ export async function sortByPartition(
       values: valuesOf(arriving),
     } as const;
     return { job, bring: arriving.bring };
-  });
+  };
+  await run.overChunks(rows, makeJob, true, sliceRows);
   return to;
 }
 

@@ -115,6 +115,8 @@ function moveValues(
   const { data } = from;
   if (data instanceof Float64Array) moveDoubles(data, to.data as Float64Array, places, first, rows);
   else if (data instanceof Float32Array) moveSingles(data, to.data as Float32Array, places, first, rows);
+  else if (data instanceof Uint8Array || data instanceof Uint16Array)
+    moveCodes(data, to.data as Uint8Array, places, first, rows);
   else moveWords(asWords(data), asWords(to.data as Int32Array), 1, places, first, rows);
 }
 
@@ -145,7 +147,7 @@ function moveWords(
   }
 }
 
-// two functions, for each to see one kind of array
+// several functions, for each to see one kind of array
 
 function moveDoubles(
   from: Float64Array,
@@ -160,6 +162,16 @@ function moveDoubles(
 function moveSingles(
   from: Float32Array,
   to: Float32Array,
+  places: Uint32Array,
+  first: number,
+  rows: number,
+): void {
+  for (let i = 0; i < rows; i++) to[places[i]] = from[first + i];
+}
+
+function moveCodes(
+  from: Uint8Array | Uint16Array,
+  to: Uint8Array | Uint16Array,
   places: Uint32Array,
   first: number,
   rows: number,

@@ -5,28 +5,32 @@
  */
 import { bitmapBytes } from "../../../bitmaps.js";
 import { ArrivingRows } from "../../../host/arrival.js";
-import { gridOf, noFloats } from "../../../host/exact-floats.js";
-import { type LaneColumn, LaneSums, lanesOf, sumsOfLanes } from "../../../host/lanes.js";
+import { gridOf, guessedGrid, noFloats } from "../../../host/exact-floats.js";
+import { type LaneColumn, LaneSums, sumsOfLanes } from "../../../host/lanes.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import type { SumCall, SummedColumn, SummedGroups } from "../../group-sums.js";
 import type { RowKeys } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
-import { rowThreads } from "../rows/row-threads.js";
+import { aloneThread, rowThreads } from "../rows/row-threads.js";
 import {
   type FloatRangesJob,
   FULL,
   foundRanges,
-  type GroupSet,
+  freeSets,
+  type GroupSets,
+  groupSet,
   LOST,
-  recordsBefore,
+  setWords,
+  wasTaken,
 } from "./aggregate-jobs.js";
-import { closeKeys } from "./close-columns.js";
+import { closeKeys, narrowKeys } from "./close-columns.js";
 import { phaseClock } from "./group-rows.js";
-import { type GroupKeys, GroupTable, groupMemory, groupWords, keysOf } from "./group-table.js";
+import { type GroupKeys, GroupTable, groupMemory, keysOf } from "./group-table.js";
 import { chooseLayout, type Layout } from "./key-layout.js";
 import { leadersOfStrings } from "./leaders.js";
+import { countGroups, type GroupPlaces, type PartitionsJob, recordsBefore } from "./partition-jobs.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
 import { arrivingColumns, type KeySide, keySide } from "./side-columns.js";
 
@@ -34,20 +38,26 @@ import { arrivingColumns, type KeySide, keySide } from "./side-columns.js";
 const SET_BYTES = 2 ** 19;
 const MOST_GROUPS = 2 ** 13;
 const LEAST_GROUPS = 2 ** 10;
+/** What a thread alone has in its memory at most, which few rows are not worth sorting for: a group for so many rows. */
+const MOST_GROUPS_ALONE = 2 ** 18;
+const ROWS_A_GROUP = 2;
 /** Integers within a range of so many, and a null, have places that a word holds. */
 const CLOSE = 2 ** 31;
 
-/** @throws LimitError when there is no memory for it */
+/**
+ * @param engine null: the calling thread works alone
+ * @throws LimitError when there is no memory for it
+ */
 export async function sumGroups(
-  engine: CpuEngine,
+  engine: CpuEngine | null,
   keys: RowKeys,
   columns: readonly SummedColumn[],
   call: SumCall,
   hashMask = ALL_BITS,
 ): Promise<SummedGroups> {
   call.signal?.throwIfAborted();
-  const threads = rowThreads(engine);
-  const work = threads.memory(keys.rows);
+  const threads = engine === null || call.alone ? aloneThread : rowThreads(engine);
+  const work = threads.work(keys.rows);
   const pace = new Pace(call, keys.rows, () => threads.guard());
   try {
     const run = new RowRun(threads, work, pace, hashMask);
@@ -73,18 +83,20 @@ class Summing {
   async of(keys: RowKeys): Promise<SummedGroups> {
     const { run } = this;
     const ofStrings = (strings: RowKeys) => leadersOfStrings(run, strings);
-    const close = await closeKeys(run, keys, true, CLOSE, ofStrings);
+    const close = await closeKeys(run, narrowKeys(run, keys), true, CLOSE, ofStrings);
     const layout = chooseLayout(close.keys, close.keys, true);
     const side = keySide(close.keys, layout, run.work);
     this.#phase("pack keys");
     const groupOf = this.call.numbers ? run.work.words(keys.rows) : null;
-    let columns = this.columns.map(
-      (column): LaneColumn => (column.kind === "floats" ? { ...column, grid: null } : column),
-    );
-    const slices = async () => new Slices(run, side, layout, columns, groupOf).sum();
+    let columns = guessed(this.columns) ?? (await withGrids(run, this.columns, keys.rows));
+    const slices = async (least = 0) => new Slices(run, side, layout, columns, groupOf, least).sum();
     let made = await slices();
+    if (made === FULL && this.call.alone) {
+      const groups = Math.min(keys.rows / ROWS_A_GROUP, MOST_GROUPS_ALONE);
+      made = await slices(2 ** Math.ceil(Math.log2(groups)));
+    }
     if (made === LOST) {
-      columns = await withGrids(run, columns, keys.rows);
+      columns = await withGrids(run, this.columns, keys.rows);
       made = await slices();
     }
     this.#phase("sum by slices");
@@ -104,14 +116,25 @@ class Summing {
   }
 }
 
-/** Gives floats grids, which are found by all threads. */
-async function withGrids(run: RowRun, columns: readonly LaneColumn[], rows: number): Promise<LaneColumn[]> {
+/** Gives floats the grids that they are likely to fit; null where some column's are hard to tell. */
+function guessed(columns: readonly SummedColumn[]): LaneColumn[] | null {
+  const made: LaneColumn[] = [];
+  for (const column of columns) {
+    const grid = column.kind === "floats" ? guessedGrid(column.data, column.validity) : null;
+    if (column.kind !== "floats") made.push(column);
+    else if (grid === null) return null;
+    else made.push({ ...column, grid });
+  }
+  return made;
+}
+
+/** Gives floats grids that they fit, which are found by all threads. */
+async function withGrids(run: RowRun, columns: readonly SummedColumn[], rows: number): Promise<LaneColumn[]> {
   const arriving = new ArrivingRows(run.work, new Scratch(run.work), 0, rows);
   const floats = columns.flatMap((column, c) => {
     if (column.kind !== "floats") return [];
     // ranges count nulls in
-    const there = arrivingLanes({ ...column, validity: null }, arriving, `floats ${c}`);
-    return [(there as typeof column).data];
+    return [arrivingLanes({ ...column, validity: null }, arriving, `floats ${c}`).data];
   });
   const { bring } = arriving;
   const sliceRows = run.threads.tuning.slice;
@@ -134,7 +157,7 @@ class Slices {
   readonly #form: GroupKeys;
   readonly #rows: number;
   readonly #stop: Int32Array;
-  readonly #sets: readonly GroupSet[];
+  readonly #sets: GroupSets;
 
   constructor(
     readonly run: RowRun,
@@ -142,6 +165,7 @@ class Slices {
     readonly layout: Layout,
     readonly columns: readonly LaneColumn[],
     readonly groupOf: Uint32Array | null,
+    readonly leastGroups: number,
   ) {
     const { exact, width, stride } = layout;
     this.#form = { exact, hashed: false, width, stride, bytes: side.bytes };
@@ -157,7 +181,7 @@ class Slices {
     const sliceRows = run.threads.tuning.slice;
     const own = { form: this.#form, sets: this.#sets, stop: this.#stop };
     await run.overChunks(this.#rows, (first, rows, scratch) => {
-      for (const { state } of this.#sets) state[0] = 0;
+      freeSets(this.#sets, false);
       const arriving = new ArrivingRows(run.work, scratch, first, rows);
       const job = {
         kind: "group slices",
@@ -179,35 +203,25 @@ class Slices {
     return stop === FULL || stop === LOST ? stop : this.#merged();
   }
 
-  /** A set for each thread, in one piece of memory. */
-  #newSets(): GroupSet[] {
+  #newSets(): GroupSets {
     const { work, threads } = this.run;
     const { stride } = new LaneSums(this.columns);
     const fitting = 2 ** Math.floor(Math.log2(SET_BYTES / 8 / Math.max(1, stride)));
-    const groups = Math.min(MOST_GROUPS, Math.max(LEAST_GROUPS, fitting));
-    const sumWords = 2 * groups * stride;
-    const tableWords = groupWords(this.#form, groups) + 2;
-    const each = sumWords + 2 * Math.ceil(tableWords / 2);
+    const ofSlices = Math.min(MOST_GROUPS, Math.max(LEAST_GROUPS, fitting));
+    const groups = Math.max(ofSlices, this.leastGroups);
     const count = Math.min(this.run.helpers(this.#rows) + 1, threads.count);
-    const all = work.zeroedWords(each * count);
-    return Array.from({ length: count }, (_, set) => {
-      let at = set * each + sumWords;
-      const words = (length: number) => {
-        at += length;
-        return all.subarray(at - length, at);
-      };
-      return {
-        memory: groupMemory(this.#form, groups, words),
-        sums: new Float64Array(all.buffer, 4 * set * each, groups * stride),
-        state: new Int32Array(all.buffer, 4 * at, 2),
-      };
-    });
+    const sets = { memory: work.words(setWords(count, groups, this.#form, stride)), count, groups };
+    freeSets(sets, true);
+    return sets;
   }
 
   async #merged(): Promise<SummedGroups | typeof LOST> {
     const { run, groupOf, columns } = this;
     const lanes = new LaneSums(columns);
-    const tables = this.#sets.map(({ memory }) => new GroupTable(memory, this.#form, run.hashing));
+    const sets = Array.from({ length: this.#sets.count }, (_, s) =>
+      groupSet(this.#sets, this.#form, lanes.stride, s),
+    ).filter(wasTaken);
+    const tables = sets.map(({ memory }) => new GroupTable(memory, this.#form, run.hashing));
     const total = tables.reduce((sum, table) => sum + table.groups, 0);
     const memory = groupMemory(this.#form, Math.max(1, total), (length) => new Uint32Array(length));
     const all = new GroupTable(memory, this.#form, run.hashing);
@@ -218,28 +232,20 @@ class Slices {
     for (const [s, table] of tables.entries()) {
       const known = all.groups;
       all.find(keysOf(table), 0, table.groups, 0, numbers[s]);
-      for (const [group, id] of numbers[s].entries()) {
-        const row = table.memory.firsts[group];
-        firsts[id] = id < known ? Math.min(firsts[id], row) : row;
-      }
-      lanes.carry(this.#sets[s].sums, table.groups);
-      lanes.merge(this.#sets[s].sums, numbers[s], sums);
+      lowerFirsts(firsts, numbers[s], known, table.memory.firsts);
+      lanes.carry(sets[s].sums, table.groups);
+      lanes.merge(sets[s].sums, numbers[s], sums);
     }
-    if (lanes.lost) return LOST;
     const { groups } = all;
-    const order = Uint32Array.from({ length: groups }, (_, group) => group).sort(
-      (a, b) => firsts[a] - firsts[b],
-    );
+    const order = orderOf(firsts, groups);
     const rank = new Uint32Array(groups);
     for (let i = 0; i < groups; i++) rank[order[i]] = i;
-    const split = Array.from({ length: lanes.stride }, (_, lane) =>
-      Float64Array.from(order, (group) => sums[group * lanes.stride + lane]),
-    );
+    const split = Array.from({ length: lanes.stride }, (_, lane) => laneOf(sums, order, lanes.stride, lane));
     if (groupOf !== null) {
-      const { room } = tables[0];
-      const map = run.work.words(room * tables.length);
+      const { count, groups: room } = this.#sets;
+      const map = run.work.words(room * count);
       for (const [s, ids] of numbers.entries())
-        for (const [group, id] of ids.entries()) map[s * room + group] = rank[id];
+        for (let group = 0; group < ids.length; group++) map[s * room + group] = rank[ids[group]];
       await renumber(run, groupOf, map);
     }
     return {
@@ -248,6 +254,29 @@ class Slices {
       columns: sumsOfLanes(columns, split),
     };
   }
+}
+
+/** Lowers the first rows of groups to those of a set; the groups from `known` on are new. */
+function lowerFirsts(firsts: Uint32Array, numbers: Uint32Array, known: number, own: Uint32Array): void {
+  for (let group = 0; group < numbers.length; group++) {
+    const id = numbers[group];
+    if (id >= known || own[group] < firsts[id]) firsts[id] = own[group];
+  }
+}
+
+/** Groups in the order of their first rows. */
+function orderOf(firsts: Uint32Array, groups: number): Uint32Array {
+  const order = new Float64Array(groups);
+  for (let group = 0; group < groups; group++) order[group] = firsts[group] * groups + group;
+  order.sort();
+  return Uint32Array.from(order, (place) => place % groups);
+}
+
+/** A lane of groups in an order. */
+function laneOf(sums: Float64Array, order: Uint32Array, stride: number, lane: number): Float64Array {
+  const values = new Float64Array(order.length);
+  for (let i = 0; i < order.length; i++) values[i] = sums[order[i] * stride + lane];
+  return values;
 }
 
 function renumber(run: RowRun, groupOf: Uint32Array, numbers: Uint32Array): Promise<unknown> {
@@ -260,21 +289,14 @@ function stopFlag(run: RowRun): Int32Array {
 }
 
 /** Some rows of a column of values, which may be on their way into memory that all threads reach. */
-function arrivingLanes(column: LaneColumn, rows: ArrivingRows, name: string): LaneColumn {
+function arrivingLanes<C extends SummedColumn>(column: C, rows: ArrivingRows, name: string): C {
   const validity = column.validity && rows.bits(`${name} validity`, column.validity);
   if (column.kind === "rows") return { ...column, validity };
   if (column.kind === "words")
     return { ...column, data: rows.elements(name, column.data, column.width), validity };
-  const { data } = column;
-  const each = data.BYTES_PER_ELEMENT / 4;
-  const words = new Uint32Array(data.buffer, data.byteOffset, data.length * each);
-  const { buffer, byteOffset, length } = rows.elements(name, words, each);
-  const Class = data.constructor as new (
-    buffer: ArrayBufferLike,
-    offset: number,
-    length: number,
-  ) => Float64Array;
-  return { ...column, data: new Class(buffer, byteOffset, length / each), validity } as LaneColumn;
+  const ranks =
+    column.kind === "extremes" && column.ranks ? { ranks: rows.memory.reachable(column.ranks) } : {};
+  return { ...column, ...ranks, data: rows.elements(name, column.data), validity };
 }
 
 /** Room for as many values. */
@@ -283,13 +305,14 @@ function sortedLike(column: LaneColumn, rows: number, memory: RowMemory): LaneCo
   if (column.kind === "rows") return { ...column, validity };
   if (column.kind === "words") return { ...column, data: memory.words(rows * column.width), validity };
   const { data } = column;
-  if (data instanceof Float64Array) return { ...column, data: memory.numbers(rows), validity };
+  const { buffer } = memory.words(Math.ceil((rows * data.BYTES_PER_ELEMENT) / 4));
   const Class = data.constructor as new (
     buffer: ArrayBufferLike,
     offset: number,
     length: number,
-  ) => Float32Array;
-  return { ...column, data: new Class(memory.words(rows).buffer, 0, rows), validity };
+  ) => Float64Array;
+  const ranks = column.kind === "extremes" && column.ranks ? { ranks: memory.reachable(column.ranks) } : {};
+  return { ...column, ...ranks, data: new Class(buffer, 0, rows), validity } as LaneColumn;
 }
 
 /** Many groups: threads take partitions of the rows. */
@@ -306,79 +329,108 @@ async function sumByPartition(
   const bits = partitionBits(rows, layout);
   const valuesOf = (arriving: ArrivingRows) =>
     columns.map((column, c) => ({ from: arrivingLanes(column, arriving, `values ${c}`), to: lanes[c] }));
-  const keys = await sortByPartition(run, side, 0, rows, layout, bits, new Scratch(run.work), valuesOf);
+  const [kept, sliceRows] = [new Scratch(run.work), sortedSlice(run, rows)];
+  const keys = await sortByPartition(run, side, 0, rows, layout, bits, kept, valuesOf, sliceRows);
   phase("sort by partition");
   const { exact, width, stride: words } = layout;
   const form = { exact, hashed: exact, width, stride: words, bytes: side.bytes };
   const { hashing } = run;
   const stop = stopFlag(run);
   const job = { kind: "group partitions", keys, form, hashing, groupOf, stop } as const;
-  let results = await run.share({ ...job, columns: lanes }, rows);
-  if (stop[0] === LOST) {
-    lanes = await withGrids(run, lanes, rows);
-    results = await run.share({ ...job, columns: lanes }, rows);
+  let places: GroupPlaces;
+  let most = await likelyGroups(run, { ...job, columns: lanes }, rows);
+  for (;;) {
+    places = newPlaces(run, most, 2 ** bits, lanes);
+    await run.share({ ...job, columns: lanes, places }, rows);
+    const stopped = Atomics.exchange(stop, 0, 0);
+    if (stopped === 0) break;
+    if (stopped === LOST) lanes = await withGrids(run, lanes, rows);
+    else most = rows;
   }
   phase("sum partitions");
-  const made = results.flatMap((result) => result.made).sort((a, b) => a.task - b.task);
-  const firstsOf = made.map(({ buffers }) => new Uint32Array(buffers[0]));
-  const ranked = rankFirsts(firstsOf, rows);
-  const split: Float64Array[] = [];
-  const stride = lanes.reduce((sum, column) => sum + lanesOf(column), 0);
-  // floats of all magnitudes have many lanes, most of which are 0 in all groups: those are one array
-  const zeros = new Float64Array(ranked.firsts.length);
-  for (let lane = 0; lane < stride; lane++) {
-    const isUsed = made.some(({ buffers }) => buffers[lane + 1].byteLength > 0);
-    const values = isUsed ? new Float64Array(ranked.firsts.length) : zeros;
-    for (const [m, { buffers }] of made.entries())
-      scatter(new Float64Array(buffers[lane + 1]), ranked.ranks[m], values);
-    split.push(values);
-    await run.pace.turn();
-  }
+  const ranked = await inOrder(run, places, rows);
   if (groupOf !== null) {
     const numbers = run.work.words(rows);
-    for (const [m, { task }] of made.entries()) numbers.set(ranked.ranks[m], recordsBefore(keys, task));
+    for (let partition = 0; partition < 2 ** bits; partition++) {
+      const [place, groups] = places.ofPartitions.subarray(2 * partition);
+      numbers.set(ranked.ranks.subarray(place, place + groups), recordsBefore(keys, partition));
+    }
     await renumber(run, groupOf, numbers);
   }
   return {
     firsts: ranked.firsts,
     groupOf: groupOf?.slice() ?? null,
-    columns: sumsOfLanes(lanes, split),
+    columns: sumsOfLanes(lanes, ranked.lanes),
   };
 }
 
-function scatter(values: Float64Array, ranks: Uint32Array, to: Float64Array): void {
-  for (let group = 0; group < values.length; group++) to[ranks[group]] = values[group];
+/**
+ * A partition's rows lie together slice by slice: long slices take less time to group, but threads want some each.
+ * Measured with 2^23 rows and 2^20 groups on two cores of an EPYC 9004, Node 20.
+ */
+const LONGEST_SLICE = 2 ** 18;
+const SLICES_A_THREAD = 4;
+
+function sortedSlice(run: RowRun, rows: number): number {
+  const { count, tuning } = run.threads;
+  const most = Math.min(LONGEST_SLICE, tuning.chunk, rows / (SLICES_A_THREAD * count));
+  let slice = tuning.slice;
+  while (2 * slice <= most) slice *= 2;
+  return slice;
 }
 
-/** Where each of some rows, all different, is among all in order; and all in order. */
-function rankFirsts(
-  lists: readonly Uint32Array[],
-  rows: number,
-): { ranks: Uint32Array[]; firsts: Uint32Array } {
-  const bits = new Uint32Array((rows >>> 5) + 1);
-  for (const list of lists) for (let i = 0; i < list.length; i++) bits[list[i] >>> 5] |= 1 << (list[i] & 31);
-  const before = new Uint32Array(bits.length);
-  let total = 0;
-  for (let word = 0; word < bits.length; word++) {
-    before[word] = total;
-    total += bitsIn(bits[word]);
+/** Partitions that are counted for the number of all groups, and times as many there must be for it to pay. */
+const COUNTED = 4;
+const COUNTED_OF = 32;
+
+/** As many groups as there may be, from those of some partitions. */
+async function likelyGroups(run: RowRun, job: Omit<PartitionsJob, "places">, rows: number): Promise<number> {
+  const partitions = 2 ** job.keys.bits;
+  if (partitions < COUNTED * COUNTED_OF) return rows;
+  const counting = countGroups(job, COUNTED);
+  let next = counting.next();
+  for (; !next.done; next = counting.next()) await run.pace.turn();
+  Atomics.store(job.stop, 0, 0);
+  return Math.min(rows, Math.ceil((1.2 * next.value * partitions) / COUNTED) + 2 ** 12);
+}
+
+function newPlaces(
+  { work }: RowRun,
+  most: number,
+  partitions: number,
+  lanes: readonly LaneColumn[],
+): GroupPlaces {
+  const { stride } = new LaneSums(lanes);
+  return {
+    taken: new Int32Array(work.zeroedWords(1).buffer, 0, 1),
+    ofPartitions: work.words(2 * partitions),
+    firsts: work.words(most),
+    sums: new Float64Array(work.words(2 * most * stride).buffer, 0, most * stride),
+    isUsed: work.bytes(stride),
+  };
+}
+
+/** Bytes of what is put in order at once. */
+const RANKED_BYTES = 2 ** 19;
+
+/** The groups in the order of their first rows, and where each place's is among them. */
+async function inOrder(run: RowRun, places: GroupPlaces, rows: number) {
+  const [groups] = places.taken;
+  const used = Array.from(places.isUsed.keys()).filter((lane) => places.isUsed[lane] !== 0);
+  const [ranks, sortedFirsts] = [run.work.words(groups), run.work.words(groups)];
+  const length = groups * used.length;
+  const sortedLanes = new Float64Array(run.work.words(2 * length).buffer, 0, length);
+  const pieces = Math.ceil((4 * groups + 8 * length) / RANKED_BYTES);
+  const pieceRows = 32 * Math.ceil(rows / pieces / 32);
+  const sorted = { ranks, sortedFirsts, sortedLanes };
+  await run.share({ kind: "rank groups", rows, pieceRows, groups, places, used, ...sorted }, groups);
+  // floats of all magnitudes have many lanes, most of which are 0 in all groups: those are one array
+  const zeros = new Float64Array(groups);
+  const split: Float64Array[] = Array.from(places.isUsed, () => zeros);
+  for (const [k, lane] of used.entries()) {
+    const own = sortedLanes.subarray(k * groups, (k + 1) * groups);
+    split[lane] = run.work.lasts ? own : own.slice();
+    await run.pace.turn();
   }
-  const firsts = new Uint32Array(total);
-  const ranks = lists.map((list) => {
-    const own = new Uint32Array(list.length);
-    for (let i = 0; i < list.length; i++) {
-      const row = list[i];
-      const rank = before[row >>> 5] + bitsIn(bits[row >>> 5] & ~(-1 << (row & 31)));
-      own[i] = rank;
-      firsts[rank] = row;
-    }
-    return own;
-  });
-  return { ranks, firsts };
-}
-
-function bitsIn(word: number): number {
-  let bits = word - ((word >>> 1) & 0x55555555);
-  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  return { ranks, firsts: sortedFirsts.slice(), lanes: split };
 }

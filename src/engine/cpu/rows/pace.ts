@@ -33,6 +33,11 @@ export class Pace {
     const done = Math.min(this.#total, Math.floor(this.#done + this.share * more));
     this.#told = Math.max(this.#told, done);
     this.#call.onProgress?.(this.#told, this.#total);
+    await this.rest();
+  };
+
+  /** The same without a report: of work before the rows are gone over. */
+  readonly rest = async (): Promise<void> => {
     await nextTask();
     this.#lastTurn = performance.now();
     this.#call.signal?.throwIfAborted();

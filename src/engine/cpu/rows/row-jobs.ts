@@ -7,13 +7,13 @@ import type { Work } from "../../../host/work.js";
 import {
   type FloatRangesJob,
   openFloatRanges,
-  openPartitions,
   openRenumber,
   openSlices,
-  type PartitionsJob,
   type RenumberJob,
   type SlicesJob,
 } from "../groups/aggregate-jobs.js";
+import { openPlaces, type PlacesJob } from "../groups/close-columns.js";
+import { openPartitions, openRank, type PartitionsJob, type RankJob } from "../groups/partition-jobs.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
 import { openSort, type SortJob } from "../groups/sort.js";
 import { type ListJob, openList } from "../join/equal-rows.js";
@@ -32,11 +32,13 @@ import {
 } from "../sketches/sketch-jobs.js";
 
 export type RowJob =
+  | PlacesJob
   | SortJob
   | LeadJob
   | SlicesJob
   | FloatRangesJob
   | PartitionsJob
+  | RankJob
   | RenumberJob
   | MatchJob
   | PlaceJob
@@ -53,6 +55,8 @@ export type RowJob =
 /** A job as a thread works on it. */
 export function openRowJob(job: RowJob): Work {
   switch (job.kind) {
+    case "places":
+      return openPlaces(job);
     case "sort":
       return openSort(job);
     case "lead":
@@ -63,6 +67,8 @@ export function openRowJob(job: RowJob): Work {
       return openFloatRanges(job);
     case "group partitions":
       return openPartitions(job);
+    case "rank groups":
+      return openRank(job);
     case "renumber":
       return openRenumber(job);
     case "match":

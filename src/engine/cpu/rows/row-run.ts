@@ -36,8 +36,8 @@ export class RowRun {
   }
 
   /** Slices that so many rows are cut into. */
-  slices(rows: number): number {
-    return Math.ceil(rows / this.threads.tuning.slice);
+  slices(rows: number, slice = this.threads.tuning.slice): number {
+    return Math.ceil(rows / slice);
   }
 
   /**
@@ -56,24 +56,29 @@ export class RowRun {
   /**
    * Makes a job of each chunk of rows, whose pieces are slices, and runs it. Threads work on the slices that are there,
    * while the calling thread brings the others.
+   * @param counts whether these rows are reported as done
+   * @param slice rows of a slice: as many times those of others as a power of two says, a chunk's at most
    */
   async overChunks(
     rows: number,
     makeJob: (first: number, rows: number, scratch: Scratch) => ArrivingJob,
+    counts = true,
+    slice = this.threads.tuning.slice,
   ): Promise<void> {
-    const { chunk, slice } = this.threads.tuning;
+    const { chunk } = this.threads.tuning;
     const scratch = new Scratch(this.work);
     for (let first = 0; first < rows; first += chunk) {
       const count = Math.min(chunk, rows - first);
       const { job, bring, isDone = () => true } = makeJob(first, count, scratch);
-      const arrived = bring && newArrived(this.slices(count));
+      const arrived = bring && newArrived(this.slices(count, slice));
       const bringSlice = (piece: number) => bring?.(piece * slice, Math.min(count, (piece + 1) * slice));
-      const pause: Pause = (part = 0) => this.pace.pause(isDone() ? part * count : 0);
+      const pause: Pause = (part = 0) =>
+        counts ? this.pace.pause(isDone() ? part * count : 0) : this.pace.rest();
       const bringRows = async () => {
         if (arrived) await bringAll(arrived, bringSlice, pause);
       };
       await this.share({ ...job, arrived }, count, bringRows, pause);
-      if (isDone()) this.pace.add(count);
+      if (counts && isDone()) this.pace.add(count);
       await this.pace.pause();
     }
   }

@@ -2,13 +2,14 @@
  * The threads that work on rows: joins, groups and gathers. A job goes to the workers and the calling thread, which
  * lets the event loop run between its pieces. Without an engine, or with one thread, the calling thread does all of it.
  */
+import { Memory } from "../../../host/memory.js";
 import type { TaskKind } from "../../../host/pool.js";
 import { RowMemory } from "../../../host/row-memory.js";
 import { COLUMN_JOBS } from "../../../host/share-columns.js";
 import { type Pause, takePiecesHere, type WorkResult } from "../../../host/work.js";
 import { processSeed } from "../../process-seed.js";
 import type { CpuEngine } from "../cpu-engine.js";
-import type { RowTuning } from "../tuning.js";
+import { type RowTuning, rowTuning } from "../tuning.js";
 import { openRowJob, type RowJob } from "./row-jobs.js";
 import script from "./row-worker.ts?worker-source";
 
@@ -19,10 +20,14 @@ export const ROW_JOBS: TaskKind<RowJob, WorkResult> = {
 };
 
 export class RowThreads {
-  /** @param engine whose threads and memory are used; null for the calling thread alone */
+  /**
+   * @param engine whose threads and memory are used; null for the calling thread alone
+   * @param own memory of the calling thread alone; null: new one each time
+   */
   constructor(
     readonly engine: CpuEngine | null,
     readonly tuning: RowTuning,
+    readonly own: Memory | null = null,
   ) {}
 
   /** Of the hashes of rows. */
@@ -42,7 +47,13 @@ export class RowThreads {
 
   /** Memory for an operation on so many rows: shared if they are worth more than one thread. */
   memory(rows: number): RowMemory {
-    return new RowMemory(this.engine?.host ?? null, rows);
+    return new RowMemory(this.engine?.host ?? null, rows, this.own);
+  }
+
+  /** The same for what nobody needs once it is released: memory that was freed comes first. */
+  work(rows: number): RowMemory {
+    const host = this.engine?.host ?? null;
+    return new RowMemory(host, rows, host?.threads === 1 ? host.memory : this.own);
   }
 
   /**
@@ -64,6 +75,17 @@ export class RowThreads {
     return host ? host.share(ROW_JOBS, job, helpers, own) : own(new Int32Array(1)).then((result) => [result]);
   }
 }
+
+/** Bytes that a thread that works alone keeps for the next time, in buffers of so many at least. */
+const KEPT_BYTES = 2 ** 25;
+const LEAST_KEPT_BYTES = 2 ** 16;
+
+/** The calling thread, where others are at work of their own. */
+export const aloneThread = new RowThreads(
+  null,
+  rowTuning,
+  new Memory(false, () => {}, KEPT_BYTES, LEAST_KEPT_BYTES),
+);
 
 /** The threads of an engine. */
 export const rowThreads = (engine: CpuEngine): RowThreads => new RowThreads(engine, engine.tuning.rows);

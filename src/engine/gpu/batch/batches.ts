@@ -24,7 +24,7 @@ export interface Batch<K extends KeyType, V extends ValueType> {
   plan: (count: number) => Promise<Choice>;
 }
 
-/** Works on a chunk; `readBack` brings its results back. */
+/** Works on a chunk, and waits until its columns are read; `readBack` brings its results back. */
 export type RunChunk = (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>;
 
 /** What a batch is for: a table, or a sketch. */
@@ -75,7 +75,7 @@ export async function eachChunk<K extends KeyType, V extends ValueType>(
   call.onProgress?.(count, count);
 }
 
-/** Binds a chunk's columns, and works on them. */
+/** Binds a chunk's columns, and works on them: `work` waits for the kernels that it submits. */
 export async function runChunk<K extends KeyType, V extends ValueType>(
   state: BatchTarget,
   batch: Batch<K, V>,
@@ -84,7 +84,7 @@ export async function runChunk<K extends KeyType, V extends ValueType>(
   work: (bound: BoundChunk, readBack: ReadBack) => Promise<unknown>,
 ): Promise<void> {
   call.log?.beginChunk();
-  const scratch = new Scratch(state.host.gpu);
+  const scratch = new Scratch(state.host.gpu, undefined, true);
   try {
     await work(await bindColumns(state, batch, call, chunk, scratch), (reads, step) => step(reads));
   } finally {

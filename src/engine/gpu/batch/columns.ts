@@ -31,6 +31,9 @@ export interface Chunk {
 /** Bindings start at multiples of this (minStorageBufferOffsetAlignment's default; no device needs more). */
 const BINDING_ALIGNMENT = 256;
 
+/** Bytes of a column that takes longer to copy between host and device than to reach across, at most. */
+const SMALL_COLUMN = 2 ** 16;
+
 /** Binds `bytes` bytes of a buffer from byte `start`, a multiple of 4. */
 export function bindAt(buffer: GpuBuffer, start: number, bytes: number): Column {
   const offset = Math.floor(start / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
@@ -42,15 +45,20 @@ export function bindAt(buffer: GpuBuffer, start: number, bytes: number): Column 
 export class Scratch {
   readonly #held: GpuBuffer[] = [];
 
-  /** @param ahead there as long as the memory only saves time; uploads into it end when it is aborted. */
+  /**
+   * @param ahead there as long as the memory only saves time; uploads into it end when it is aborted
+   * @param isAwaited nothing is released before it was read, by kernels or by the host: small columns may lie in memory
+   * that both reach
+   */
   constructor(
     private readonly gpu: GpuRuntime,
     public ahead?: AbortSignal,
+    private readonly isAwaited = false,
   ) {}
 
   /** A buffer of at least `bytes` bytes with unspecified contents. */
-  async buffer(bytes: number): Promise<GpuBuffer> {
-    const wanted = { bytes, brief: true };
+  async buffer(bytes: number, usage?: number): Promise<GpuBuffer> {
+    const wanted = { bytes, usage, brief: true };
     const buffer = await this.gpu.memory.acquire("scratch", wanted, { spare: this.ahead !== undefined });
     this.#held.push(buffer);
     return buffer;
@@ -67,7 +75,8 @@ export class Scratch {
       const { buffer, byteOffset } = placeOf(column);
       return bindAt(buffer, byteOffset + first * bytes, count * bytes);
     }
-    const buffer = await this.buffer(count * bytes + 4);
+    const usage = column instanceof PinnedArray ? undefined : this.#smallUsage(count * bytes);
+    const buffer = await this.buffer(count * bytes + 4, usage);
     if (column instanceof PinnedArray) {
       const { buffer: pinned } = placeOf(column);
       await this.gpu.submit("pinned", (recorder) =>
@@ -82,9 +91,19 @@ export class Scratch {
   }
 
   /** Unused memory of a chunk's length. */
-  async column(type: ScalarType, count: number): Promise<Column> {
+  async column(type: ScalarType, count: number, usage?: number): Promise<Column> {
     const bytes = count * scalarBytes[type];
-    return bindAt(await this.buffer(bytes + 4), 0, bytes);
+    return bindAt(await this.buffer(bytes + 4, usage), 0, bytes);
+  }
+
+  /** The same for results that go to the host. */
+  hostColumn(type: ScalarType, count: number): Promise<Column> {
+    return this.column(type, count, this.#smallUsage(count * scalarBytes[type]));
+  }
+
+  /** What a column of the host that has so many bytes may lie in. */
+  #smallUsage(bytes: number): number | undefined {
+    return this.isAwaited && bytes <= SMALL_COLUMN ? this.gpu.traits.hostMemory : undefined;
   }
 
   /** What `prepare` makes with buffers from here; null, and these given back, when the GPU has too little memory. */

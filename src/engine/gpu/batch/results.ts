@@ -72,7 +72,7 @@ export class ResultColumn {
     const at = output instanceof DeviceArray ? placeOf(output) : null;
     const column = at
       ? bindAt(at.buffer, at.byteOffset + first * bytes, count * bytes)
-      : await scratch.column(this.type, count);
+      : await scratch.hostColumn(this.type, count);
     return { column, readback: (written) => this.#readback(column, written) };
   }
 

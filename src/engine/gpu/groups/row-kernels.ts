@@ -100,6 +100,8 @@ export const reduceParams = [
   /** What words of keys are hashed as: see ../reduce/keyed-hash.wgsl. */
   "multiplier",
   "offset",
+  /** What takes the multiplication back. */
+  "inverse",
 ] as const;
 
 /** What a dispatch over keys that lie close together is told. */
@@ -147,6 +149,8 @@ export const rowCounters = countersOf("RowControl", [
   "keyGroups",
   "keyNulls",
   "keysLeft",
+  /** The logarithm of the slots of a workgroup's cache that such a group may have. */
+  "keyReplicas",
   /** Different keys of a sample: see ../reduce/survey-keys.wgsl. */
   "keysMarked",
   /** 1 where some bin has many more rows than others. */

@@ -4,7 +4,7 @@
  *
  * Submissions run in their order. Only those that read the counters back are waited for: a wait takes as long as the
  * GPU works on a million rows. Of steps that nobody waits for some are queued, and go along with the next submission
- * (`eachChunk`), and some are submitted, so that the GPU begins (`dispatch`). However the call ends, its memory is
+ * (`eachChunk`, unless submissions cost nothing), and some are submitted, so that the GPU begins (`dispatch`). However the call ends, its memory is
  * given back.
  */
 
@@ -18,13 +18,13 @@ import { Submissions } from "../call.js";
 import { checkBinding as checkGpuBinding } from "../check-binding.js";
 import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
-import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
+import type { Bindings, GpuRuntime, Kernel, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
 import type { ScanStep } from "./scan.js";
 
 /** Elements of a step that is not worth waiting for. */
-const AT_ONCE = 2 ** 22;
+const AT_ONCE = { software: 2 ** 22, hardware: 2 ** 24 } as const;
 
 /** What operations on rows need of their engine. */
 export interface RowHost extends GpuHost {
@@ -104,6 +104,9 @@ export class RowRun {
   readonly #queued: Recording[] = [];
   /** What is read along with the next submission that is waited for. */
   readonly #reads: Readback[] = [];
+  /** Kernels that the next submission needs, and how many of them are being compiled. */
+  readonly #kernels: Promise<unknown>[] = [];
+  #compiling = 0;
   /** Rows of all passes that are done, and of those that were reported. */
   #done = 0;
   #reported = 0;
@@ -147,7 +150,7 @@ export class RowRun {
     return { buffer: await this.scratch.buffer(size), offset: 0, size };
   }
 
-  /** What `prepare` answers; null, and its memory given back, where it throws a LimitError. */
+  /** What `prepare` answers; null, and its memory given back, where it throws a LimitError: before it queues. */
   attempt<T>(prepare: () => Promise<T>): Promise<T | null> {
     return this.scratch.attempt(prepare);
   }
@@ -168,7 +171,8 @@ export class RowRun {
   }
 
   /**
-   * What records a kernel's dispatches.
+   * What records a kernel's dispatches, in submissions of this run. The kernel is compiled until the first of them, side
+   * by side with others.
    * @param items rows that an invocation takes
    */
   async step<B extends string, C extends string>(
@@ -176,16 +180,28 @@ export class RowRun {
     constants: Constants<C>,
     items = 1,
   ): Promise<RowStep<B>> {
-    const kernel = await this.host.gpu.compile(source, constants);
+    let kernel: Kernel | undefined;
+    this.#compiling++;
+    const compiled = this.host.gpu.compile(source, constants).then((made) => {
+      kernel = made;
+      this.#compiling--;
+    });
+    compiled.catch(() => {}); // the submission throws it
+    this.#kernels.push(compiled);
     const { rowWords, plainWords, nullWords } = this.work.layout;
     const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.nullsEqual) };
     return (recorder, bindings, params) =>
       recorder.dispatch(
-        kernel,
+        kernel as Kernel,
         bindings,
         { ...layout, ...this.keying, ...params },
         Math.ceil((params.count ?? 0) / (ROW_TILE * items)),
       );
+  }
+
+  /** Has kernels compiled beside those of the next submission: later ones need them. */
+  compileAhead(sources: readonly KernelSource[], constants: Constants): void {
+    for (const source of sources) this.host.gpu.compile(source, constants).catch(() => {});
   }
 
   /** What records a scan. */
@@ -211,13 +227,20 @@ export class RowRun {
     if (this.#queued.length > 0) await this.submit(label, () => {});
   }
 
+  /** Waits for the kernels of all steps. */
+  async #compiled(): Promise<void> {
+    while (this.#kernels.length > 0) await Promise.all(this.#kernels.splice(0));
+  }
+
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
   async submit(label: string, record: Recording): Promise<void> {
+    await this.#compiled();
     await this.submissions.ahead(label, this.#withQueued(record));
   }
 
   /** Submits, waits, and reads the counters back, and what else is asked for. */
   async submitAndWait(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
+    await this.#compiled();
     const into = new Uint8Array(rowCounters.bytes);
     const all = [{ buffer: this.control.buffer, offset: 0, into }, ...this.#reads.splice(0), ...reads];
     await this.submissions.submitNow(label, this.#withQueued(record), all);
@@ -263,7 +286,9 @@ export class RowRun {
     if (!waits && rows <= this.host.pacer.next(operation)) {
       this.checkSignal();
       onChunk?.();
-      if (rows > 0) this.queue((recorder) => record(recorder, { first: 0, count: rows }));
+      const all: Recording = (recorder) => record(recorder, { first: 0, count: rows });
+      if (rows > 0 && this.host.gpu.traits.runsAtOnce) await this.submit(operation, all);
+      else if (rows > 0) this.queue(all);
     } else {
       const onProgress = isPass ? (done: number) => this.#report(this.#done + done) : undefined;
       const limits = { operation, bindable: Number.POSITIVE_INFINITY };
@@ -275,11 +300,18 @@ export class RowRun {
     if (isPass) this.#done += rows;
   }
 
-  /** A step that is submitted, and that nobody waits for where it is short; a longer one goes chunk by chunk. */
+  /**
+   * A step that is submitted, or queued while kernels are compiled, and that nobody waits for where it is short; a longer
+   * one goes chunk by chunk. Its memory is the call's until the end.
+   */
   async dispatch(operation: string, count: number, record: RecordChunk): Promise<void> {
-    const atOnce = Math.max(AT_ONCE, this.host.pacer.next(operation));
+    const kind = this.host.gpu.traits.isEmulated ? "software" : "hardware";
+    const atOnce = Math.max(AT_ONCE[kind], this.host.pacer.next(operation));
     if (count > atOnce) return this.eachChunk(operation, count, record, { isPass: false });
-    if (count > 0) await this.submit(operation, (recorder) => record(recorder, { first: 0, count }));
+    if (count === 0) return;
+    const whole: Recording = (recorder) => record(recorder, { first: 0, count });
+    if (this.#compiling > 0) this.queue(whole);
+    else await this.submit(operation, whole);
   }
 
   /** Waits for what was submitted to be accepted, at the call's end. */

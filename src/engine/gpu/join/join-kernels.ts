@@ -100,28 +100,55 @@ export const flagsOfBitsKernel = kernelSource("flags of bits", rowParams, [
   fragment("join/flags-of-bits", { bindings: { validity: read(), flags: readWrite() } }),
 ]);
 
-/** The partners of the probe rows of parts. */
-export const matchPartsKernel = kernelSource("match parts", reduceParams, [
+const partTable = [
   fragment("table/hash"),
   rowCounters.control,
   fragment("partitioned/cas-seen"),
-  fragment("join/match-parts", {
+  fragment("join/part-table", {
     bindings: {
       buildItems: read("array<vec2u>"),
-      buildWords: read(),
       buildStarts: read(),
       items: read("array<vec2u>"),
-      words: read(),
       partStarts: read(),
-      partners: readWrite(),
     },
     constants: [
-      /** Slots of a workgroup's table, a power of two, and the most build rows in it. */
+      /** Slots of a workgroup's table, and the most build rows in it. */
       "SLOTS",
       "MOST_BUILDS",
       "INVOCATIONS",
       /** Keys have two words. */
       "WIDE_KEYS",
+      /** Bits of a slot that number a row, and whether the others tell its key. */
+      "NUMBER_BITS",
+      "EXACT",
     ],
   }),
+];
+const partWords = fragment("join/part-words", { bindings: { buildWords: read(), words: read() } });
+
+/** The partners of the probe rows of parts. */
+export const matchPartsKernel = kernelSource("match parts", reduceParams, [
+  ...partTable,
+  partWords,
+  fragment("join/match-parts", { bindings: { partners: readWrite() } }),
 ]);
+
+const joining = [
+  ...partTable,
+  fragment("reduce/keyed-hash"),
+  fragment("join/join-parts", {
+    bindings: { outKeys: readWrite(), outProbe: readWrite(), outBuild: readWrite() },
+    constants: [
+      /** Keys are asked for. */
+      "KEYED",
+      /** Words that go along with a row of either side, of those that are asked for. */
+      "PROBE_WORDS",
+      "BUILD_WORDS",
+    ],
+  }),
+];
+/** The rows of an inner join of parts; where no words lie beside their rows, with bindings that every GPU has. */
+export const joinPartsKernels = {
+  narrow: kernelSource("join parts", reduceParams, [...joining, fragment("join/no-part-words")]),
+  wide: kernelSource("join parts", reduceParams, [...joining, partWords]),
+};

@@ -9,13 +9,23 @@ import type { DeviceKeys } from "../../device-columns.js";
 import type { Chunk } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { ROW_TILE } from "../groups/row-kernels.js";
-import type { RowRun } from "../groups/row-run.js";
+import type { RowRun, RowStep } from "../groups/row-run.js";
 import { boundWords, type KeyWords, oneWord } from "../groups/word-keys.js";
 import { surveying } from "../reduce/list-rows.js";
-import { kindOf, mostOfPart, mostPartBits, partsOf, type SplitRows, splitRows } from "../reduce/row-parts.js";
-import type { Range, Recorder } from "../runtime.js";
+import {
+  kindOf,
+  mostOfPart,
+  mostPartBits,
+  partsOf,
+  type SplitRows,
+  splitting,
+  type UnsplitRows,
+} from "../reduce/row-parts.js";
+import type { Bindings } from "../runtime.js";
 import { matchPartsKernel } from "./join-kernels.js";
 
+/** Why, for the plan. */
+export const BY_PARTS = "both sides are split by their keys, and matched part by part";
 /** Build rows from which this pays. */
 const LEAST_ROWS = 2 ** 22;
 /**
@@ -23,19 +33,44 @@ const LEAST_ROWS = 2 ** 22;
  * either side.
  */
 const NARROW = 1;
-/** Slots of a workgroup's table, the most build rows in it, and how many are wanted. */
-const SLOTS = { software: 512, hardware: 2048 } as const;
+/** Build rows that a part has, unless there are too few parts. */
+const PART_ROWS = { software: 128, hardware: 512 } as const;
+/** Slots of a workgroup's table at least, and build rows a slot at best and at most. */
+const SLOTS = { software: 256, hardware: 1024 } as const;
+const LOAD = 0.5;
 const MOST_LOAD = 0.75;
-const LOAD = 0.25;
+const SLOT_BYTES = 4;
+/** Workgroup memory that the kernels use besides; slots, where a power of two is too many, are a multiple of some. */
+const SPARE_BYTES = 512;
+const SLOT_UNIT = 256;
 /** Standard deviations that a part's rows are more than others'. */
 const DEVIATIONS = 6;
+/** Invocations of a workgroup; more of them where a core has memory for one alone. */
 const INVOCATIONS = 256;
+const MOST_INVOCATIONS = 1024;
+const FEW_SLOTS = 4096;
+
+/** Key columns of build sides that could not be matched so. Should one have changed, it only takes another way. */
+const unfit = new WeakSet<object>();
 
 /** Partners that are being found. */
 export interface PartnersAhead {
   readonly partners: ResultColumn;
   /** The counters tell that these are not the partners. */
   failed(): boolean;
+}
+
+/** How parts of both sides are matched. */
+export interface PartShape {
+  readonly bits: number;
+  readonly slots: number;
+}
+
+/** Sides that may be matched by parts. */
+export interface PartSides {
+  readonly build: KeyWords;
+  readonly probe: KeyWords;
+  readonly shape: PartShape;
 }
 
 /**
@@ -49,77 +84,131 @@ export async function partnersByParts(
   probe: DeviceKeys,
   anyPartner: boolean,
 ): Promise<PartnersAhead | null> {
+  const sides = partSides(run, build, probe, anyPartner);
+  const narrow = run.host.tuning.partedJoin?.narrow ?? false;
+  if (sides === null || (sides.build.width === NARROW && !narrow)) return null;
+  const split = await splittingSides(run, sides, build, probe);
+  if (!split) return null;
+  const partners = await columns.add(probe.rows);
+  const constants = partConstants(run, sides);
+  const match = await run.step(matchPartsKernel, constants, 1 / ROW_TILE);
+  await overParts(run, "match parts", probe.rows, await split(), match, { partners: partners.range });
+  return { partners, failed: () => haveFailed(run, sides, anyPartner) };
+}
+
+/** Sides of one key that may be matched by parts; null where they may not, or where they are too short or too long. */
+export function partSides(
+  run: Pick<RowRun, "host">,
+  build: DeviceKeys,
+  probe: DeviceKeys,
+  anyPartner = false,
+): PartSides | null {
   const [keys, lookups] = [oneWord(build), oneWord(probe)];
   if (!keys || !lookups || keys.validity !== null || lookups.validity !== null) return null;
   const { engine, tuning } = run.host;
   const { strategy } = engine.defaults;
   const least = tuning.partedJoin?.leastRows ?? LEAST_ROWS;
-  const narrow = tuning.partedJoin?.narrow ?? false;
   if ((strategy !== undefined && strategy !== "auto") || build.rows < least) return null;
-  if (keys.width === NARROW && !narrow) return null;
-  const bits = bitsFor(run, build.rows);
-  if (bits === null) return null;
-  const split = await run.attempt(async () => [
-    await sideOf(run, keys, build.rows, bits),
-    await sideOf(run, lookups, probe.rows, bits),
-  ]);
-  if (!split) return null;
-  const partners = await columns.add(probe.rows);
-  await findPartners(run, split, probe.rows, keys.width === 2, partners.range);
-  const failed = () => {
-    const { keysLeft, keysUneven, keysRepeat } = run.counters;
-    return keysLeft > 0 || keysUneven > 0 || (keysRepeat > 0 && !anyPartner);
-  };
-  return { partners, failed };
+  if (probe.rows === 0 || (!anyPartner && unfit.has(keys.data))) return null;
+  const shape = shapeFor(run, build.rows);
+  return shape && { build: keys, probe: lookups, shape };
 }
 
-/** The logarithm of the parts; null where these would have too many rows. */
-function bitsFor(run: RowRun, rows: number): number | null {
-  const slots = SLOTS[kindOf(run)];
-  const bits = Math.min(mostPartBits(run), Math.max(2, Math.ceil(Math.log2(rows / (LOAD * slots)))));
+/** Null where parts would have too many rows. */
+function shapeFor({ host }: Pick<RowRun, "host">, rows: number): PartShape | null {
+  const kind = kindOf({ host });
+  const bits = Math.min(mostPartBits({ host }), Math.max(2, Math.ceil(Math.log2(rows / PART_ROWS[kind]))));
   const each = rows / 2 ** bits;
-  return each + DEVIATIONS * Math.sqrt(each) <= MOST_LOAD * slots ? bits : null;
+  const most = each + DEVIATIONS * Math.sqrt(each);
+  const wanted = Math.max(SLOTS[kind], 2 ** Math.ceil(Math.log2(Math.max(each / LOAD, most / MOST_LOAD))));
+  const fitting = (host.gpu.traits.maxWorkgroupBytes - SPARE_BYTES) / SLOT_BYTES;
+  const slots = Math.min(wanted, Math.floor(fitting / SLOT_UNIT) * SLOT_UNIT);
+  return most <= MOST_LOAD * slots ? { bits, slots } : null;
 }
 
-async function sideOf(
+/** Rows of a side, and what goes along with them in place of their numbers. */
+type SideRows = Pick<UnsplitRows, "rows" | "carried">;
+
+/** Prepares to split both sides; null where there is too little memory. */
+export async function splittingSides(
+  run: RowRun,
+  { build, probe, shape: { bits } }: PartSides,
+  builds: SideRows,
+  probes: SideRows,
+): Promise<(() => Promise<BothSides>) | null> {
+  const prepared = await run.attempt(async () => [
+    await splittingSide(run, build, builds, bits),
+    await splittingSide(run, probe, probes, bits),
+  ]);
+  return prepared && (async () => [await prepared[0](), await prepared[1]()]);
+}
+
+type BothSides = readonly [build: SplitRows, probe: SplitRows];
+
+async function splittingSide(
   run: RowRun,
   { data, width }: KeyWords,
-  rows: number,
+  { rows, carried = null }: SideRows,
   bits: number,
-): Promise<SplitRows> {
+): Promise<() => Promise<SplitRows>> {
   const isWide = width === 2;
   const keys = await boundWords(run, data, rows * width);
   const fine = mostPartBits(run);
-  const options = { bits: fine, most: mostOfPart(rows, fine), isWide };
+  const options = { bits: fine, most: mostOfPart(rows, fine), isWide, isSampled: false };
   const { counts, survey } = await surveying(run, { keys }, rows, options);
-  await survey(false);
-  return splitRows(run, { rows, keys, isWide, value: null, counts, fine }, bits);
+  const split = await splitting(run, { rows, keys, isWide, value: null, carried, counts, fine }, bits);
+  return async () => {
+    await survey(false);
+    return split();
+  };
 }
 
-async function findPartners(
+/** What kernels over parts of both sides are compiled with. */
+export function partConstants(run: RowRun, { build, shape: { slots, bits } }: PartSides) {
+  const most = Math.min(MOST_INVOCATIONS, run.host.gpu.traits.maxInvocations);
+  const mostBuilds = Math.floor(MOST_LOAD * slots);
+  const numberBits = Math.ceil(Math.log2(mostBuilds + 1));
+  return {
+    SLOTS: slots,
+    MOST_BUILDS: mostBuilds,
+    NUMBER_BITS: numberBits,
+    EXACT: build.width === 1 && bits >= numberBits,
+    INVOCATIONS: slots > FEW_SLOTS && kindOf(run) === "hardware" ? most : INVOCATIONS,
+    WIDE_KEYS: build.width === 2,
+  };
+}
+
+/** Has a kernel go over the parts of both sides. Nobody waits for that. */
+export async function overParts<B extends string>(
   run: RowRun,
-  [build, probe]: readonly SplitRows[],
+  operation: string,
   rows: number,
-  isWide: boolean,
-  partners: Range,
+  [build, probe]: BothSides,
+  step: RowStep<B>,
+  out: Bindings<string>,
+  params: object = {},
 ): Promise<void> {
-  const slots = SLOTS[kindOf(run)];
-  const constants = { SLOTS: slots, MOST_BUILDS: MOST_LOAD * slots, INVOCATIONS, WIDE_KEYS: isWide };
-  const match = await run.step(matchPartsKernel, constants, 1 / ROW_TILE);
-  const { items, words, partStarts, params, bits } = probe;
   const bindings = {
     control: run.control,
     buildItems: build.items,
     buildWords: build.words,
     buildStarts: build.partStarts,
-    items,
-    words,
-    partStarts,
-    partners,
+    items: probe.items,
+    words: probe.words,
+    partStarts: probe.partStarts,
+    ...out,
   };
-  const record = (recorder: Recorder, chunk: Chunk) => {
-    const parts = partsOf(chunk, rows, bits);
-    if (parts.count > 0) match(recorder, bindings, { ...params, ...parts });
+  const record = (recorder: Parameters<RowStep<B>>[0], chunk: Chunk) => {
+    const parts = partsOf(chunk, rows, probe.bits);
+    if (parts.count > 0) step(recorder, bindings as Bindings<B>, { ...params, ...probe.params, ...parts });
   };
-  await run.eachChunk("match parts", rows, record, { waits: false, isPass: false });
+  await run.eachChunk(operation, rows, record, { waits: false, isPass: false });
+}
+
+/** The counters tell that a match by parts is none: another way is taken, and will be by joins with this build side. */
+export function haveFailed(run: RowRun, { build }: PartSides, anyPartner: boolean): boolean {
+  const { keysLeft, keysUneven, keysRepeat } = run.counters;
+  if (keysLeft === 0 && keysUneven === 0 && (keysRepeat === 0 || anyPartner)) return false;
+  if (keysRepeat > 0) unfit.add(build.data);
+  return true;
 }

@@ -28,7 +28,7 @@ import {
 } from "./count-pairs.js";
 import { type DenseIndex, denseIndex, denseSides } from "./dense-index.js";
 import { expandKernel, partnersKernel } from "./join-kernels.js";
-import { partnersByParts } from "./match-parts.js";
+import { BY_PARTS, partnersByParts } from "./match-parts.js";
 import { partnersOfWords } from "./match-words.js";
 import { type Partners, partnersIn, RowLists } from "./row-lists.js";
 
@@ -67,7 +67,6 @@ const PAIR_CHUNK = 2 ** 22;
 const ONE_PARTNER = "a probe row has one partner at most";
 
 const BY_PLACE = "keys lie close together, and are the places of an array";
-const BY_PARTS = "both sides are split by their keys, and matched part by part";
 
 /** One join under way. */
 export class Match {

@@ -22,6 +22,9 @@ import { tileOf } from "./row-tiles.js";
 const SORTED = 2 ** 20;
 const BINS = 128;
 
+/** Kernels that most groups are ordered by. */
+export const orderKernels = [markKeptKernel, countMarksKernel, orderGroupsKernel];
+
 interface Ordered {
   readonly rows: number;
   readonly groups: number;
@@ -109,6 +112,6 @@ export async function markRows(
     mark(recorder, { states, sizes, marks }, { ...params, ...chunk }),
   );
   await run.dispatch("count marks", words, (recorder, chunk) => count(recorder, { marks, starts }, chunk));
-  await run.submit("scan", scan);
+  run.queue(scan);
   return { marks, starts, words };
 }

@@ -80,7 +80,7 @@ export class GroupStates {
     const order = await run.range(groups * 4);
     const firsts = await rowNumbers.add(groups);
     const states = new GroupStates(run, numbered, summands, results, rowNumbers, order, firsts);
-    if (known) states.#counts.set(null, { range: known.counts, params: { stride: COUNT_WORDS } });
+    if (known) states.#counts.set(null, { range: known.counts, params: { stride: known.countStride } });
     if (known?.sums) {
       const { of, range } = known.sums;
       states.#keepSums(of, range);
@@ -183,13 +183,13 @@ export class GroupStates {
     const numbered = this.#rowsByGroup;
     const { rows, numbers, by } = numbered;
     const range = await zeroed(this.run, (params.stride as number) * numbers);
-    const constants = constantsOf(summand);
-    const shape = cacheShape(this.run.host.gpu, addSlotBytes(constants.WORDS), numbered);
-    const add = await this.run.step(addValuesKernels[by], { ...shape.constants, ...constants }, shape.items);
+    const shape = cacheShape(this.run.host.gpu, addSlotBytes(summand?.words ?? 0, false), numbered);
+    const all = { ...shape.constants, ...constantsOf(summand), SUMMED: summand !== null, FIRSTS: false };
+    const add = await this.run.step(addValuesKernels[by], all, shape.items);
     const bindings = { ...numbered.bindings, states: range, ...(await this.#bound(column)) };
-    const all = { ...numbered.params, ...shape.params, ...params };
+    const told = { ...numbered.params, ...shape.params, ...params };
     await this.run.dispatch("add values", rows, (recorder, chunk) =>
-      add(recorder, bindings, { ...all, ...chunk }),
+      add(recorder, bindings, { ...told, ...chunk }),
     );
     return { range, params };
   }

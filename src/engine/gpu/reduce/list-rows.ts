@@ -14,8 +14,9 @@ import { scatterRowsKernel, surveyKeysKernel } from "./reduce-kernels.js";
 
 /** The logarithm of the parts of the table. */
 const PART_BITS = { software: 6, hardware: 10 } as const;
-/** One key in 2^SAMPLE_BITS has a mark. */
+/** One key in 2^SAMPLE_BITS has a mark; hardly any does. */
 const SAMPLE_BITS = 8;
+const NO_SAMPLE = 31;
 /** As MARK_BITS of survey-keys.wgsl says. */
 const MARKS = 2 ** 22;
 /** Workgroups that survey: each hands its counts on. */
@@ -24,6 +25,8 @@ const WORKGROUPS = 792;
 const LEAST_ROWS = { software: 4096, hardware: 2 ** 15 } as const;
 /** What an invocation's rows are a multiple of, as BATCH of survey-keys.wgsl says. */
 const BATCH = 4;
+/** Invocations of a workgroup: as many as there may be, since its counts leave a core memory for no other one. */
+const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 /** Standard deviations, and keys, that the sample may miss. */
 const DEVIATIONS = 4;
 const SPARE = 16;
@@ -60,6 +63,8 @@ interface SurveyOptions {
   readonly isBehind?: boolean;
   /** Keys have two words. */
   readonly isWide?: boolean;
+  /** False: groups are not counted. */
+  readonly isSampled?: boolean;
 }
 
 /** A survey that is prepared. */
@@ -74,7 +79,7 @@ export interface Surveying {
 /** Counts groups, and rows by the upper bits of their mixed keys; a pass over the keys. */
 export async function surveyKeys(run: RowRun, bindings: KeyBindings, rows: number): Promise<Survey> {
   const { buffer, size } = run.control;
-  await run.submit("clear", (recorder) => recorder.clear(buffer, 0, size));
+  run.queue((recorder) => recorder.clear(buffer, 0, size));
   const { survey, told } = await surveying(run, bindings, rows);
   await survey();
   return told();
@@ -85,24 +90,43 @@ export async function surveying(
   run: RowRun,
   { keys }: Pick<KeyBindings, "keys">,
   rows: number,
-  { bits = partBits(run), most = rows, isBehind = false, isWide = false }: SurveyOptions = {},
+  {
+    bits = partBits(run),
+    most = rows,
+    isBehind = false,
+    isWide = false,
+    isSampled = true,
+  }: SurveyOptions = {},
 ): Promise<Surveying> {
   const bins = binsOf(bits);
   const starts = await run.range((bins.BINS + 1) * 4);
-  const marks = await run.range(MARKS / 8);
+  const marks = await run.range(isSampled ? MARKS / 8 : 0);
   const { control } = run;
-  await run.submit("clear", (recorder) => {
-    for (const { buffer, size } of [starts, marks]) recorder.clear(buffer, 0, size);
-  });
-  const least = run.host.gpu.traits.isEmulated ? LEAST_ROWS.software : LEAST_ROWS.hardware;
-  const items = Math.ceil(Math.max(least, rows / WORKGROUPS) / (ROW_TILE * BATCH)) * BATCH;
-  const survey = await run.step(surveyKeysKernel, { ...bins, SAMPLE_BITS, WIDE_KEYS: isWide }, items);
+  const { isEmulated, maxInvocations } = run.host.gpu.traits;
+  const kind = isEmulated ? "software" : "hardware";
+  const invocations = Math.min(INVOCATIONS[kind], maxInvocations);
+  const items = Math.ceil(Math.max(LEAST_ROWS[kind], rows / WORKGROUPS) / (invocations * BATCH)) * BATCH;
+  const survey = await run.step(
+    surveyKeysKernel,
+    {
+      ...bins,
+      SAMPLE_BITS: isSampled ? SAMPLE_BITS : NO_SAMPLE,
+      WIDE_KEYS: isWide,
+      INVOCATIONS: invocations,
+    },
+    (items * invocations) / ROW_TILE,
+  );
   const params = { items, most, phase: Number(isBehind) };
   const record = (recorder: Recorder, chunk: Chunk) =>
     survey(recorder, { keys, starts, marks, control }, { ...params, ...chunk });
   return {
     counts: starts,
-    survey: (waits = true) => run.eachChunk("survey keys", rows, record, { waits }),
+    async survey(waits = true) {
+      run.queue((recorder) => {
+        for (const { buffer, size } of [starts, marks]) recorder.clear(buffer, 0, size);
+      });
+      await run.eachChunk("survey keys", rows, record, { waits });
+    },
     told() {
       const { keysMarked: marked, keysUneven } = run.counters;
       // several keys may have one mark
@@ -125,7 +149,7 @@ export async function listRows(
   const bins = binsOf(partBits(run));
   const items = await run.range(rows * ITEM_BYTES);
   const scan = await scanning(run, counts, bins.BINS);
-  await run.submit("scan", scan);
+  run.queue(scan);
   const { items: ITEMS, rounds: ROUNDS } = tileShape(traits, ITEM_BYTES / 4);
   const WORKGROUP = fitWorkgroup(traits, (ITEMS / ROUNDS) * ITEM_BYTES, bins.BINS);
   const scatter = await run.step(

@@ -1,18 +1,25 @@
 /**
  * Groups of rows by a key that may be null, of one word or of two that lie in a range of 2^32: every group gets a slot
- * of a table (key-slots.wgsl), which is its number, in the pass that counts its rows and finds its first one
- * (count-keys.wgsl). No number is written for a row: later passes find a row's group by its key again: row after row
- * where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
+ * of a table (key-slots.wgsl), which is its number, in the pass that counts its rows, finds its first one and adds up
+ * one column (add-values.wgsl). No number is written for a row: later passes find a row's group by its key again: row
+ * after row where groups are few, and listed in the order of the table (list-rows.ts) where they are many.
  */
 import type { DeviceKeys } from "../../device-columns.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import { bindKeys, narrowKeys, oneWord } from "../groups/word-keys.js";
+import { dataOf } from "./column-params.js";
 import { type KeyBindings, listRows, surveyKeys } from "./list-rows.js";
 import { countKeysKernels, sampleKeysKernel } from "./reduce-kernels.js";
-import { cacheShape, type NumberedGroups, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import {
+  addSlotBytes,
+  cacheShape,
+  MOST_REPLICAS,
+  type NumberedGroups,
+  type RowsByGroup,
+} from "./rows-by-group.js";
 import { preparing, type Summed } from "./sum-parts.js";
-import type { Summands } from "./summands.js";
+import { constantsOf, type PendingSummand, type Summands } from "./summands.js";
 
 /** Slots of the table: more groups than caches have slots are numbered another way. */
 const FEW_SLOTS = 4096;
@@ -75,7 +82,11 @@ export async function numberKeys(
     run,
     inOrder,
     { keyNullable, ...tableOf(slots, FEW_STEPS) },
-    { what: "groups are few, and", behind: parts?.survey },
+    {
+      what: "groups are few, and",
+      behind: parts?.survey,
+      summands: [...summands.values()].filter(({ isTold }) => isTold),
+    },
   );
   if (few || rows < leastRows) return few;
   const byParts = await parts?.sum();
@@ -88,6 +99,7 @@ export async function numberKeys(
   const items = await listRows(run, bindings, survey, rows, params);
   return countKeys(run, { rows, by: "items", bindings: { items } }, params, {
     what: "rows are sorted by their keys, groups",
+    summands: [...summands.values()],
   });
 }
 
@@ -103,44 +115,72 @@ const tableOf = (slots: number, steps: number) => ({
   steps: Math.min(steps, slots / 2),
 });
 
+/** How groups are counted. */
+interface Counting {
+  /** For the plan. */
+  readonly what: string;
+  /** A pass that is submitted along with it, and waited for. */
+  readonly behind?: (() => Promise<void>) | undefined;
+  /** Columns of which one is added up on the way, where that is as good as a pass of its own. */
+  readonly summands: readonly PendingSummand[];
+}
+
 /**
  * Gives groups slots, counts their rows and finds their first ones; null where there are more groups than slots. A pass
  * over the rows.
- * @param behind a pass that is submitted along with it, and waited for
  */
 async function countKeys(
   run: RowRun,
-  { rows, by, bindings }: Pick<RowsByGroup, "rows" | "bindings"> & { by: "keys" | "items" },
+  rowsBy: CountedRows,
   params: RowParams & { readonly slots: number },
-  { what, behind }: { readonly what: string; readonly behind?: (() => Promise<void>) | undefined },
+  { what, behind, summands }: Counting,
 ): Promise<RowsByGroup | null> {
+  const { rows, by, bindings } = rowsBy;
   const { slots } = params;
+  const { of, shape } = shapeOf(run, rowsBy, summands);
+  const countStride = of?.stride ?? 1;
   const table = await run.range(slots * 4);
-  const [counts, firsts] = [await run.range((slots + 1) * 4), await run.range((slots + 1) * 4)];
-  await run.submit("clear", (recorder) => {
+  const counts = await run.range((slots + 1) * 4 * countStride);
+  const firsts = await run.range((slots + 1) * 4);
+  run.queue((recorder) => {
     for (const { buffer, size } of [table, counts, firsts, run.control]) recorder.clear(buffer, 0, size);
   });
   if (by === "keys" && rows >= LEAST_SAMPLED) {
     const sample = await run.step(sampleKeysKernel, {});
-    const all = { ...params, total: rows, count: ROW_TILE };
+    const { CACHE: groups } = shape.constants;
+    const all = { ...params, total: rows, count: ROW_TILE, groups, replicas: Math.log2(MOST_REPLICAS) };
     run.queue((recorder) => sample(recorder, { keys: bindings.keys, control: run.control }, all));
   }
-  const shape = cacheShape(run.host.gpu, SLOT_BYTES.countKeys, { rows, by });
-  const count = await run.step(countKeysKernels[by], shape.constants, shape.items);
-  const all = { ...bindings, table, counts, firsts, control: run.control };
+  const constants = { ...shape.constants, ...constantsOf(of), SUMMED: of !== null, FIRSTS: true };
+  const count = await run.step(countKeysKernels[by], constants, shape.items);
+  const data = of ? await run.bind(dataOf(of.column)) : undefined;
+  const all = { ...bindings, table, states: counts, firsts, data, control: run.control };
+  const told = { ...of?.params, stride: countStride, ...params, ...shape.params };
   const onChunk = run.noting(`${what} found by their keys`);
-  await run.eachChunk(
-    "count keys",
-    rows,
-    (recorder, chunk) => count(recorder, all, { ...params, ...shape.params, ...chunk }),
-    { onChunk, waits: behind === undefined },
-  );
+  await run.eachChunk("count keys", rows, (recorder, chunk) => count(recorder, all, { ...told, ...chunk }), {
+    onChunk,
+    waits: behind === undefined,
+  });
   await behind?.();
   const { keyGroups, keyNulls, keysLeft } = run.counters;
   if (keysLeft > 0) return null;
+  const known = { firsts, counts, countStride, sums: of ? { of, range: counts } : undefined };
   const groups = keyGroups + keyNulls;
-  const numbers = slots + 1;
-  return { rows, groups, numbers, by, bindings: { ...bindings, table }, params, known: { firsts, counts } };
+  return { rows, groups, numbers: slots + 1, by, bindings: { ...bindings, table }, params, known };
+}
+
+type CountedRows = Pick<RowsByGroup, "rows" | "bindings"> & { readonly by: "keys" | "items" };
+
+/** What is added up while rows are counted: nothing for which a workgroup's cache would have fewer slots. */
+function shapeOf({ host: { gpu } }: RowRun, rows: CountedRows, summands: readonly PendingSummand[]) {
+  const counting = cacheShape(gpu, addSlotBytes(0, true), rows);
+  for (const pending of summands) {
+    const of = pending.column.validity === null ? pending.told() : null;
+    if (of === null || of.isSpecial) continue;
+    const shape = cacheShape(gpu, addSlotBytes(of.words, true), rows);
+    if (shape.constants.CACHE === counting.constants.CACHE) return { of, shape };
+  }
+  return { of: null, shape: counting };
 }
 
 const powerOfTwo = (least: number) => 2 ** Math.ceil(Math.log2(least));

@@ -29,6 +29,8 @@ export const splitRowsKernel = kernelSource("split rows", reduceParams, [
     constants: [
       /** Values are of one word: reading them takes no branch, so that many are on their way at once. */
       "WHOLE",
+      /** One or two words of a column go along in place of the row's number. */
+      "CARRIED",
     ],
   }),
 ]);

@@ -7,7 +7,7 @@ import type { RowParams } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
 import type { Bindings, Range } from "../runtime.js";
 import { raiseKernels } from "./reduce-kernels.js";
-import { cacheShape, type RowsByGroup, SLOT_BYTES } from "./rows-by-group.js";
+import { cacheShape, RAISE_SLOT_BYTES, type RowsByGroup } from "./rows-by-group.js";
 
 /**
  * States of groups, by number: the words of a value, and then the row that has them, the first as ~row or the last
@@ -21,8 +21,8 @@ export async function raiseRows(
 ): Promise<Range> {
   const { words = 0 } = params;
   const states = await zeroed(run, (words + 1) * numbers);
-  const shape = cacheShape(run.host.gpu, SLOT_BYTES.raise, { rows, by, groups });
-  const raise = await run.step(raiseKernels[by], shape.constants, shape.items);
+  const shape = cacheShape(run.host.gpu, RAISE_SLOT_BYTES, { rows, by, groups });
+  const raise = await run.step(raiseKernels[by], { ...shape.constants, VALUED: words > 0 }, shape.items);
   const bindings = { ...numbered.bindings, states, ...inputs };
   const all = { ...numbered.params, ...shape.params, ...params, groups: numbers };
   for (let phase = 0; phase <= words; phase++) {
@@ -33,9 +33,9 @@ export async function raiseRows(
   return states;
 }
 
-/** Zeroed words. */
+/** Words that are zeroed before the next submission. */
 export async function zeroed(run: RowRun, words: number): Promise<Range> {
   const range = await run.range(words * 4);
-  await run.submit("clear", (recorder) => recorder.clear(range.buffer, 0, range.size));
+  run.queue((recorder) => recorder.clear(range.buffer, 0, range.size));
   return range;
 }

@@ -11,6 +11,7 @@ import { type DeviceColumn, type DeviceKeys, destroyColumns } from "../../device
 import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
 import type { GroupCall } from "../../row-groups.js";
 import { gatherColumns } from "../columns/gather-columns.js";
+import { gatherWordsKernel } from "../columns/gather-kernels.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
@@ -18,11 +19,13 @@ import { largestRange, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
 import { oneWord } from "../groups/word-keys.js";
 import type { Range } from "../runtime.js";
+import { orderKernels } from "./group-order.js";
 import { GroupStates } from "./group-states.js";
 import { numberKeys, wordKeysOf } from "./number-keys.js";
+import { finishCountsKernel } from "./reduce-kernels.js";
 import { type NumberedGroups, numberedRows, type RowsByGroup } from "./rows-by-group.js";
 import { summedOf } from "./sum-parts.js";
-import { type Summands, summandsOf } from "./summands.js";
+import { constantsOf, type Summands, summandsOf } from "./summands.js";
 
 /**
  * Passes over the rows at most, besides packing: numbering rows and groups; for keys of one word those of
@@ -80,6 +83,11 @@ async function reduce(
   reductions: readonly Reduction[],
   { groupOf, results, rowNumbers }: Answers,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
+  const { scan, scanAdd } = run.host.sources;
+  run.compileAhead([...orderKernels, scan, scanAdd, finishCountsKernel, gatherWordsKernel], {
+    ...constantsOf(null),
+    ALONE: false,
+  });
   const summands = await summandsOf(run, keys.rows, reductions);
   const numbered = await numberRows(run, keys, { reductions, summands }, groupOf?.range);
   run.checkSignal();

@@ -19,12 +19,13 @@ const byKey = {
     fragment("reduce/listed-rows", { bindings: { items: read("array<vec2u>") } }),
   ],
 };
-const finding = fragment("reduce/find-slot", { bindings: { table: read() } });
+const known = fragment("reduce/known-groups");
+const finding = [fragment("reduce/find-slot", { bindings: { table: read() } }), known];
 /** Rows of groups that all have numbers. */
 const grouped = {
-  numbers: [fragment("reduce/numbered-rows", { bindings: { groupOf: read() } })],
-  keys: [...byKey.keys, finding],
-  items: [...byKey.items, finding],
+  numbers: [fragment("reduce/numbered-rows", { bindings: { groupOf: read() } }), known],
+  keys: [...byKey.keys, ...finding],
+  items: [...byKey.items, ...finding],
 };
 
 /** A kernel for each way in which rows tell their groups. */
@@ -74,14 +75,23 @@ export const surveyValuesKernel = kernelSource("survey values", reduceParams, [
   fragment("reduce/survey-values", { bindings: { told: atomics() } }),
 ]);
 
+const adding = [
+  ...cached,
+  ...addends,
+  fragment("reduce/add-values", {
+    bindings: { states: atomics(), firsts: atomics() },
+    constants: [
+      /** Values are added up. */
+      "SUMMED",
+      /** First rows are found. */
+      "FIRSTS",
+    ],
+  }),
+];
+
 /** Counts values, and adds them up. */
 export const addValuesKernels = forRowsBy((way) =>
-  kernelSource("add values", reduceParams, [
-    ...cached,
-    ...addends,
-    ...grouped[way],
-    fragment("reduce/add-values", { bindings: { states: atomics() } }),
-  ]),
+  kernelSource("add values", reduceParams, [...adding, ...grouped[way]]),
 );
 
 /** Finds extreme values and rows, word by word. */
@@ -89,19 +99,24 @@ export const raiseKernels = forRowsBy((way) =>
   kernelSource("raise", reduceParams, [
     ...overValues,
     ...grouped[way],
-    fragment("reduce/raise", { bindings: { states: atomics() } }),
+    fragment("reduce/raise", {
+      bindings: { states: atomics() },
+      constants: [
+        /** Values have words. */
+        "VALUED",
+      ],
+    }),
   ]),
 );
 
-/** Numbers the groups of keys of one word, counts their rows and finds their first ones. */
+/** The same where it numbers the groups of keys of one word, and finds their first rows. */
 const countKeys = (way: keyof typeof byKey) =>
   kernelSource("count keys", reduceParams, [
-    ...cached,
+    ...adding,
     ...byKey[way],
     rowCounters.control,
     ...exchanging,
     fragment("reduce/claim-slot"),
-    fragment("reduce/count-keys", { bindings: { counts: atomics(), firsts: atomics() } }),
   ]);
 export const countKeysKernels = { keys: countKeys("keys"), items: countKeys("items") };
 
@@ -133,12 +148,11 @@ export const sampleKeysKernel = kernelSource("sample keys", reduceParams, [
 
 /** Counts rows by the upper bits of their mixed keys, and different keys of a sample. */
 export const surveyKeysKernel = kernelSource("survey keys", reduceParams, [
-  rowsFragment,
   ...mixedKeys,
   rowCounters.control,
   fragment("reduce/survey-keys", {
     bindings: { starts: atomics(), marks: atomics() },
-    constants: [...BINS, "SAMPLE_BITS"],
+    constants: [...BINS, "SAMPLE_BITS", "INVOCATIONS"],
   }),
 ]);
 

@@ -4,6 +4,7 @@
  * (list-rows.ts) has counted the rows of finer parts.
  */
 
+import type { Words } from "../../device-columns.js";
 import type { NumberColumn } from "../../reductions.js";
 import type { Chunk } from "../batch/columns.js";
 import { ROW_TILE, type RowParams } from "../groups/row-kernels.js";
@@ -22,10 +23,11 @@ const ITEM_BYTES = 8;
 const UNEVEN = 32;
 const FEW_ROWS = 64;
 
-export const kindOf = ({ host }: RowRun) => (host.gpu.traits.isEmulated ? "software" : "hardware");
+export const kindOf = ({ host }: Pick<RowRun, "host">) =>
+  host.gpu.traits.isEmulated ? "software" : "hardware";
 
 /** The logarithm of the most parts: as many as a workgroup has memory to count, half a word each. */
-export function mostPartBits(run: RowRun): number {
+export function mostPartBits(run: Pick<RowRun, "host">): number {
   const { maxWorkgroupBytes: most } = run.host.gpu.traits;
   return Math.min(PART_BITS[kindOf(run)], Math.floor(Math.log2((most - SPARE_BYTES) / 2)));
 }
@@ -41,6 +43,8 @@ export interface UnsplitRows {
   readonly isWide: boolean;
   /** What goes along with keys of one word: a column of a word at most. */
   readonly value: NumberColumn | null;
+  /** One word a row goes along in place of the row's number; with keys of one word, or two. */
+  readonly carried?: { readonly data: Words; readonly words: number } | null;
   /** The survey's counts, of 2^fine parts: then where these begin. */
   readonly counts: Range;
   readonly fine: number;
@@ -63,8 +67,15 @@ interface Memory {
   readonly words: Range | undefined;
 }
 
-/** Splits rows into 2^bits parts. Nobody waits for that. */
-export async function splitRows(run: RowRun, source: UnsplitRows, bits: number): Promise<SplitRows> {
+/**
+ * Prepares to split rows into 2^bits parts: allocates what that takes, and has kernels compiled.
+ * @returns what splits them. Nobody waits for that
+ */
+export async function splitting(
+  run: RowRun,
+  source: UnsplitRows,
+  bits: number,
+): Promise<() => Promise<SplitRows>> {
   const { rows, counts: partStarts, fine } = source;
   const memory = async (bits: number): Promise<Memory> => ({
     cursors: await run.range(4 * 2 ** bits),
@@ -74,22 +85,27 @@ export async function splitRows(run: RowRun, source: UnsplitRows, bits: number):
   const splitBits = Math.ceil(bits / 2);
   const [split, parts] = [await memory(splitBits), await memory(bits)];
   const scan = await scanning(run, partStarts, 2 ** fine + 1);
-  run.queue((recorder) => {
-    for (const { buffer, size } of [split.cursors, parts.cursors]) recorder.clear(buffer, 0, size);
-    scan(recorder);
-  });
   const params = { partBits: bits, splitBits, fineBits: fine - bits };
-  await splitInto(run, source, split, params);
-  await splitAgain(run, source, [split, parts], params);
-  return { bits, items: parts.items, words: parts.words, partStarts, params };
+  const splitInto = await splittingInto(run, source, split, params);
+  const splitAgain = await splittingAgain(run, source, [split, parts], params);
+  return async () => {
+    run.queue((recorder) => {
+      for (const { buffer, size } of [split.cursors, parts.cursors]) recorder.clear(buffer, 0, size);
+      scan(recorder);
+    });
+    await splitInto();
+    await splitAgain();
+    return { bits, items: parts.items, words: parts.words, partStarts, params };
+  };
 }
 
-const hasWords = ({ isWide, value }: UnsplitRows) => isWide || value !== null;
+const hasWords = ({ isWide, value, carried }: UnsplitRows) =>
+  isWide || value !== null || carried?.words === 2;
 
 const tileFor = (run: RowRun) => tileOf(run.host, 2 ** Math.ceil(mostPartBits(run) / 2));
 
-async function splitInto(run: RowRun, source: UnsplitRows, to: Memory, params: RowParams): Promise<void> {
-  const { rows, keys, isWide, value, counts: partStarts } = source;
+async function splittingInto(run: RowRun, source: UnsplitRows, to: Memory, params: RowParams) {
+  const { rows, keys, isWide, value, carried, counts: partStarts } = source;
   const tile = tileFor(run);
   const values = value && paramsOf(value.column, value.form);
   const constants = {
@@ -97,18 +113,16 @@ async function splitInto(run: RowRun, source: UnsplitRows, to: Memory, params: R
     VALUED: hasWords(source),
     WHOLE: values?.bits === 32,
     WIDE_KEYS: isWide,
+    CARRIED: Boolean(carried),
   };
   const items = (tile.WORKGROUP * tile.ITEMS) / ROW_TILE;
   const split = await run.step(splitRowsKernel, constants, items);
-  const data = value ? await run.bind(dataOf(value.column)) : undefined;
+  const column = value ? dataOf(value.column) : carried?.data;
+  const data = column && (await run.bind(column));
   const bindings = { keys, data, partStarts, ...to };
-  const all = { ...params, ...values };
-  await run.eachChunk(
-    "split rows",
-    rows,
-    (recorder, chunk) => split(recorder, bindings, { ...all, ...chunk }),
-    { waits: false },
-  );
+  const all = { ...params, words: carried?.words, ...values };
+  const record = (recorder: Recorder, chunk: Chunk) => split(recorder, bindings, { ...all, ...chunk });
+  return () => run.eachChunk("split rows", rows, record, { waits: false });
 }
 
 /** The parts whose rows make up a chunk, on average. */
@@ -117,12 +131,12 @@ export function partsOf({ first, count }: Chunk, rows: number, bits: number): Ch
   return { first: upTo(first), count: upTo(first + count) - upTo(first) };
 }
 
-async function splitAgain(
+async function splittingAgain(
   run: RowRun,
   source: UnsplitRows,
   [from, to]: readonly [Memory, Memory],
   params: RowParams & { readonly splitBits: number },
-): Promise<void> {
+) {
   const { rows, counts: partStarts } = source;
   const tile = tileFor(run);
   const split = await run.step(splitPartsKernel, { ...tile, VALUED: hasWords(source) });
@@ -134,5 +148,5 @@ async function splitAgain(
     if (groups > 0)
       split(recorder, bindings, { ...params, tiles, first, groups, count: groups * tiles * ROW_TILE });
   };
-  await run.eachChunk("split parts", rows, record, { waits: false, isPass: false });
+  return () => run.eachChunk("split parts", rows, record, { waits: false, isPass: false });
 }

@@ -19,12 +19,13 @@ export interface NumberedGroups {
 }
 
 /**
- * By number, ~row of the first row, and rows; 0 where there is no group. And the sums of a column, as add-values makes
- * them.
+ * By number, ~row of the first row, and how many rows there are, in the first of `countStride` words; 0 where there is
+ * no group. And the sums of a column, as add-values makes them.
  */
 interface KnownStates {
   readonly firsts: Range;
   readonly counts: Range;
+  readonly countStride: number;
   readonly sums?: { readonly of: Summand; readonly range: Range } | undefined;
 }
 
@@ -43,9 +44,10 @@ export const numberedRows = (rows: number, groups: number, groupOf: Range): Rows
   return { rows, groups, numbers: groups, by: "numbers", bindings: { groupOf }, params: {} };
 };
 
-/** Bytes of a cache's slot: of raise and count-keys; of add-values for values of so many words. */
-export const SLOT_BYTES = { raise: 8, countKeys: 12 } as const;
-export const addSlotBytes = (words: number) => 4 * (words + 3);
+/** Bytes of a cache's slot: of raise; of add-values, with first rows, and for values of so many words, if any. */
+export const RAISE_SLOT_BYTES = 8;
+export const addSlotBytes = (words: number, hasFirsts: boolean) =>
+  8 + 4 * Number(hasFirsts) + (words > 0 ? 4 * (words + 1) : 0);
 
 /** Slots of caches: for up to FEW groups, for more, and on software GPUs, which take seconds to zero them. */
 const SLOTS = { few: 512, many: 2048, software: 512 } as const;
@@ -61,7 +63,7 @@ const MANY_PER_SLOT = 4;
 /** Workgroup memory that kernels use besides. */
 const SPARE_BYTES = 512;
 /** Slots that a group has at most: each is merged. */
-const MOST_REPLICAS = 8;
+export const MOST_REPLICAS = 8;
 /** Workgroups that keep a large GPU busy. */
 const WORKGROUPS = 4096;
 /**

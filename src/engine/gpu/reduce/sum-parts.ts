@@ -16,17 +16,18 @@ import type { Range, Recorder } from "../runtime.js";
 import { dataOf } from "./column-params.js";
 import { type KeyBindings, type Survey, surveying } from "./list-rows.js";
 import { sumPartsKernel } from "./part-kernels.js";
-import { kindOf, mostOfPart, mostPartBits, partsOf, splitRows } from "./row-parts.js";
+import { kindOf, mostOfPart, mostPartBits, partsOf, splitting } from "./row-parts.js";
 import type { NumberedGroups } from "./rows-by-group.js";
 import { constantsOf, type PendingSummand, type Summand, type Summands } from "./summands.js";
 
 /** Rows that a part has, unless there are too few parts. */
 const PART_ROWS = { software: 128, hardware: 8192 } as const;
 /**
- * Slots of a workgroup's table, if it has memory for them, the bytes of each without a sum, and groups per slot at most
- * and at best.
+ * Slots of a workgroup's table at most, if it has memory for them, and at least: with fewer, more workgroups run side
+ * by side. The bytes of each without a sum, and groups per slot at most and at best.
  */
 const SLOTS = { software: 512, hardware: 2048 } as const;
+const LEAST_SLOTS = 512;
 const SLOT_BYTES = 12;
 const SPARE_BYTES = 512;
 const MOST_LOAD = 0.8;
@@ -99,12 +100,15 @@ function shapeOf(
 ): Shape | null {
   const kind = kindOf(run);
   const { maxWorkgroupBytes: most } = run.host.gpu.traits;
-  const slotBytes = SLOT_BYTES + (of ? 4 * of.stride : 0);
+  // a state's count is that of the group's rows, where no value is null
+  const slotBytes = SLOT_BYTES + (of ? 4 * (of.words + 1 + Number(of.column.validity !== null)) : 0);
   let slots: number = SLOTS[kind];
   while (slots * slotBytes + SPARE_BYTES > most) slots /= 2;
   if (groups > MOST_LOAD * slots * 2 ** fine) return null;
   const wanted = Math.max(groups / (LOAD * slots), rows / PART_ROWS[kind], 4);
-  return { bits: Math.min(fine, Math.ceil(Math.log2(wanted))), fine, slots };
+  const bits = Math.min(fine, Math.ceil(Math.log2(wanted)));
+  while (slots > LEAST_SLOTS && groups <= (LOAD * slots * 2 ** bits) / 2) slots /= 2;
+  return { bits, fine, slots };
 }
 
 interface Work extends KeyBindings {
@@ -119,18 +123,19 @@ async function sumParts(run: RowRun, work: Work): Promise<NumberedGroups | null>
   const most = survey.groups;
   const [counts, firsts] = [await run.range(most * 4), await run.range(most * 4)];
   const sums = of ? await run.range(most * 4 * of.stride) : undefined;
-  const { control } = run;
-  await run.submit("clear", (recorder) => recorder.clear(control.buffer, 0, control.size));
   const carried = carriedOf(of);
   const source = { rows, keys, isWide: false, value: carried, counts: survey.counts, fine: shape.fine };
-  const { items, words, partStarts, params } = await splitRows(run, source, shape.bits);
-  const data = carried || !of ? words : await run.bind(dataOf(of.column));
+  const split = await splitting(run, source, shape.bits);
+  const column = of && !carried ? await run.bind(dataOf(of.column)) : undefined;
   const validity = of?.column.validity ? await run.bind(of.column.validity) : undefined;
-  const bindings = { control, partStarts, items, data, validity, counts, firsts, sums };
+  const { control } = run;
+  run.queue((recorder) => recorder.clear(control.buffer, 0, control.size));
+  const { items, words, partStarts, params } = await split();
+  const bindings = { control, partStarts, items, data: column ?? words, validity, counts, firsts, sums };
   await sumAll(run, work, bindings, { ...of?.params, ...params, groups: most });
   const { keyGroups: groups, keysLeft } = run.counters;
   if (keysLeft > 0) return null;
-  const known = { firsts, counts, sums: of && sums ? { of, range: sums } : undefined };
+  const known = { firsts, counts, countStride: 1, sums: of && sums ? { of, range: sums } : undefined };
   return { rows, groups, numbers: groups, known };
 }
 

@@ -40,8 +40,10 @@ export interface Summand extends NumberColumn {
 
 /** The same before its values are surveyed. */
 export interface PendingSummand extends NumberColumn {
+  /** It waits for nothing. */
+  readonly isTold: boolean;
   /**
-   * To be called once something was waited for.
+   * To be called once something was waited for, unless `isTold`.
    * @throws LimitError for floats of magnitudes too far apart
    */
   told(): Summand;
@@ -76,7 +78,8 @@ export async function summandsOf(
     const told = isSurveyed
       ? await survey(run, rows, { column, form })
       : () => ({ bits, lowest: 0, isSpecial: false });
-    summands.set(column.values, { column, form, told: () => summandOf({ column, form }, told()) });
+    const summand = { column, form, isTold: !isSurveyed, told: () => summandOf({ column, form }, told()) };
+    summands.set(column.values, summand);
   }
   return summands;
 }

@@ -272,6 +272,8 @@ function traitsOf(device: GPUDevice, isEmulated: boolean): GpuTraits {
     maxBuffer: limits.maxBufferSize,
     maxWorkgroupBytes: limits.maxComputeWorkgroupStorageSize,
     maxInvocations: limits.maxComputeInvocationsPerWorkgroup,
+    maxBindings: limits.maxStorageBuffersPerShaderStage,
+    runsAtOnce: false,
     subgroupSize: features.has("subgroups") ? subgroupMinSize : 0,
     atomics64: false,
     float64: false,

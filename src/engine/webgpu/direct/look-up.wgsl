@@ -13,7 +13,9 @@ var<workgroup> tileFlags: array<atomic<u32>, WORKGROUP>;
 
 fn writeHit(element: u32, at: u32, key: Key) {
   if (GROUP > 1u) { seen = lookAt(at); }
-  writeFound(element, foundIn(seen, key));
+  let value = foundIn(seen, key);
+  if (FLAGGED && firstWord(value) == ABSENT) { atomicStore(&control.ambiguous, 1u); }
+  writeFound(element, value);
 }
 
 // With a GROUP of 1 the value has come with the state word, and is written after the loop; else it has still to be

@@ -1,9 +1,7 @@
 // Homes and partitions of keys, for kernels with the parameters of partition-params.ts. A fragment.
 
-/// First words of results between the kernels of a look-up by page: of an absent key, and of one that is still to be
-/// looked up. As f32 they are NaNs; of values that equal them page-find makes OPEN.
-const ABSENT: u32 = 0xffc593a7u;
-const OPEN: u32 = 0xffc593a8u;
+/// First word of the result by page of a key that is still to be looked up. As f32 a NaN.
+const OPEN: u32 = ABSENT + 1u;
 
 fn homeOf(key: Key) -> u32 { return homeOfState(stateOf(key)); }
 

@@ -68,6 +68,7 @@ export class MultisplitKernels extends KernelMaker {
     return this.once(`unpermute ${kind}`, () =>
       kernelSource("unpermute", partitionParams, [
         ...this.probing,
+        control,
         wgsl(foundColumnCode(this.format)),
         this.tiles(kind),
         ...readPlacesFragments,
@@ -78,7 +79,7 @@ export class MultisplitKernels extends KernelMaker {
             values: readWrite(),
             flags: readWrite(),
           },
-          constants: [...SIZE, "VALUED", "FLAGGED", "LOOKED_UP"],
+          constants: [...SIZE, "VALUED", "FLAGGED", "MARKED"],
         }),
       ]),
     );
@@ -92,18 +93,16 @@ export class MultisplitKernels extends KernelMaker {
         control,
         this.tiles("key"),
         ...readPlacesFragments,
-        wgsl(foundColumnCode(this.format)),
         wgsl(tileNumber),
         wgsl(gather, {
           bindings: {
             partitionStarts: read(),
             partitionEnds: read(),
             results: read("array<Found>"),
-            values: readWrite(),
-            flags: readWrite("array<atomic<u32>>"),
+            values: readWrite("array<Found>"),
             list: readWrite("array<vec2u>"),
           },
-          constants: [...SIZE, "PARTITION_BINS", "VALUED", "FLAGGED"],
+          constants: [...SIZE, "PARTITION_BINS"],
         }),
       ]),
     );

@@ -91,6 +91,8 @@ export interface PartitionedItems {
   readonly places?: Range;
   /** Elements that the chunk's mask lets through. */
   readonly selected: number;
+  /** Elements that `keys` has room for. */
+  readonly room: number;
 }
 
 interface SplitOptions {
@@ -196,6 +198,7 @@ export async function splitByPartition(
     values,
     places,
     selected,
+    room,
   };
 }
 

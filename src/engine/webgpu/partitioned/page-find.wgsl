@@ -2,9 +2,9 @@
 //
 // A workgroup owns its page: it goes over the slots and notes for every home the first one with an entry of that home,
 // so that a lookup starts at its own entries, however full the table is; by then these are in the first cache. For each
-// item it leaves the value of its key (not VALUED: 0), or ABSENT, or OPEN for a key that has to be looked up elsewhere:
-// one that lives in a side slot, whose probe leaves what is bound or goes far behind the page, or whose value looks
-// like ABSENT or OPEN. Only reads the table. Bytes per slot: its own read; per item those of the key read and of the
+// item it leaves the value of its key, or ABSENT, or OPEN for a key that has to be looked up
+// elsewhere: one that lives in a side slot, whose probe leaves what is bound or goes far behind the page, or whose value
+// begins with one of these. Only reads the table. Bytes per slot: its own read; per item those of the key read and of the
 // value written.
 
 /// By home: PAGE less the first slot with an entry of that home; 0 for none. (With the slots themselves in workgroup
@@ -18,7 +18,6 @@ const MOST_BEHIND: u32 = 2048u;
 
 /// What is left for a key that is there.
 fn answerOf(entry: Slot, key: Key) -> Found {
-  if (!VALUED) { return Found(); }
   let value = foundIn(entry, key);
   let word = firstWord(value);
   if (word == ABSENT || word == OPEN) { return asFound(OPEN); }

@@ -47,7 +47,7 @@ export class PageKernelMaker extends KernelMaker {
             results: readWrite("array<Found>"),
             behind: read("array<Slot>"),
           },
-          constants: ["WORKGROUP", "ITEMS", "HELD", "VALUED"],
+          constants: ["WORKGROUP", "ITEMS", "HELD"],
         }),
       ]),
     );

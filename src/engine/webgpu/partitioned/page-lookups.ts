@@ -13,6 +13,7 @@ import { nextWorklist } from "../direct/further-worklists.js";
 import { clearFlags, type FindArguments, lookUpChunk } from "../direct/look-up.js";
 import type { Run } from "../direct/rounds.js";
 import { WORKLIST_BYTES, wholeChunk } from "../direct/worklist.js";
+import { ABSENT } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import {
   binsFor,
@@ -43,13 +44,17 @@ export function looksUpPages({ homeSorted, avoidsPages }: TableState): boolean {
   return homeSorted && !avoidsPages;
 }
 
-/** Looks a chunk up by pages; null where there is too little memory for that. */
+/**
+ * Looks a chunk up by pages; null where there is too little memory for that.
+ * @param sampled the partitions' sizes may be told by a sample.
+ */
 export async function findByPage(
   state: TableState,
   chunk: BoundChunk,
   args: FindArguments,
+  sampled = true,
 ): Promise<true | null> {
-  const lookUp = await chunk.scratch.attempt(() => prepareLookup(state, chunk, args));
+  const lookUp = await chunk.scratch.attempt(() => prepareLookup(state, chunk, args, sampled));
   return lookUp ? lookUp() : null;
 }
 
@@ -68,19 +73,12 @@ async function compileAll(
   const tiling = { BINS: bins, PARTITION_BINS: binsFor(partitions.count), WORKGROUP: tile };
   const { constants } = leavingOut(false, 0);
   const subPartitioning = { ...tiling, ...constants, FALLBACK_VALUES: false, PAGE_SHIFT: pageShift };
-  const asked = { VALUED: results.values !== undefined, FLAGGED: results.flags !== undefined };
-  const finding = {
-    PAGE: pageSlots,
-    WORKGROUP: workgroup,
-    ITEMS,
-    HELD: pageSlots / workgroup,
-    VALUED: asked.VALUED,
-  };
+  const finding = { PAGE: pageSlots, WORKGROUP: workgroup, ITEMS, HELD: pageSlots / workgroup };
   const [subPartition, find, gather, unpermute] = await Promise.all([
     gpu.compile(sources.subPartition("key", undefined, true), subPartitioning),
     gpu.compile(pageSources.pageFind(), finding),
-    gpu.compile(sources.gather(), { ...tiling, ...asked }),
-    prepareUnpermute(state, chunk, partitions, { results, fill, kind: "key" }),
+    gpu.compile(sources.gather(), tiling),
+    prepareUnpermute(state, chunk, partitions, { results, fill, kind: "key", marked: true }),
   ]);
   return { subPartition, find, gather, unpermute, tileItems, recordWords: placesRecord(tileItems, bins) };
 }
@@ -93,6 +91,7 @@ async function prepareLookup(
   state: TableState,
   chunk: BoundChunk,
   args: FindArguments,
+  sampled: boolean,
 ): Promise<() => Promise<true | null>> {
   const { host, spec, windows } = state;
   const { scratch, count } = chunk;
@@ -112,28 +111,27 @@ async function prepareLookup(
     kind: "key",
     put: "items",
     placed: true,
+    sampled,
   });
+  const { keys, starts, ends, room: elements } = byPartition;
   const { subPartition, find, gather, unpermute, tileItems, recordWords } = await compiling;
   const cursors = await scratchWords(scratch, staged);
   const items = await scratchWords(scratch, staged * room * keyWords);
   const found = await scratchWords(scratch, staged * room * foundWords);
-  const mostTiles = Math.floor(count / tileItems) + partitions.count + 1;
+  const mostTiles = Math.floor(elements / tileItems) + partitions.count + 1;
   checkBinding(host, mostTiles * recordWords * 4);
   const places = await scratchWords(scratch, mostTiles * recordWords);
-  const from = {
-    values: args.results.values && (await scratch.column("u32", count * foundWords)),
-    flags: args.results.flags && (await scratch.column("u8", count)),
-  };
-  const whole = wholeChunk(count, host.worklistRoom);
+  const values = await scratch.column("u32", elements * foundWords);
+  const flags = await scratch.column("u8", elements);
+  const whole = wholeChunk(elements, host.worklistRoom);
   const sorted: BoundChunk = {
     ...chunk,
-    count,
-    keys: bindAt(byPartition.keys.buffer, 0, count * keyWords * 4),
+    count: elements,
+    keys: bindAt(keys.buffer, 0, elements * keyWords * 4),
     mask: undefined,
   };
   const list = { buffer: await reserveWorklists(state, sorted), size: whole.room * WORKLIST_BYTES };
 
-  const { keys, starts, ends } = byPartition;
   const { control } = state.bind(windows[0]);
   const params = {
     slots: spec.slots,
@@ -144,14 +142,11 @@ async function prepareLookup(
     pagesPerPartition,
     pageRoom: room,
     fallbackRoom: whole.room,
-    fill: args.fill[0],
-    fillHigh: args.fill[1],
     maxProbe: state.maxProbe,
   };
   const slotBytes = slotWords * 4;
   function record(recorder: Recorder): void {
     recorder.clear(cursors.buffer, 0, staged * 4);
-    if (from.flags) clearFlags(recorder, from.flags, count);
     const grid = gridOver(partitions, count, tileItems);
     const split = { partitionStarts: starts, partitionEnds: ends };
     const splitting = { control, partitions: keys, ...split, cursors, items, places };
@@ -179,17 +174,15 @@ async function prepareLookup(
       };
       recorder.dispatch(find, bindings, ofWindow, pagesHere);
     });
-    const into = { values: from.values?.range, flags: from.flags?.range, list };
-    const gathering = { control, places, ...split, results: found, ...into };
+    const gathering = { control, places, ...split, results: found, values: values.range, list };
     recorder.dispatch(gather, gathering, params, grid);
-    unpermute(recorder, byPartition, from);
+    unpermute(recorder, byPartition, { values });
   }
-
-  const after = (recorder: Recorder) => unpermute(recorder, byPartition, from);
   return async () => {
-    const { fill, reads } = args;
+    const { reads } = args;
     chunk.signal?.throwIfAborted();
-    const { unfinished } = await state.submit("page-find", reads, record);
+    const { unfinished } = await state.submit("page-find", [...reads, ...byPartition.reads], record);
+    if (byPartition.lost()) return findByPage(state, chunk, args, false);
     if (unfinished === 0) return true;
     if (unfinished > whole.room) {
       state.avoidsPages = true;
@@ -198,9 +191,11 @@ async function prepareLookup(
       return findByPartition(state, chunk, args);
     }
     const rest = nextWorklist(whole, unfinished);
-    // the flags that are there stay
-    const over = (run: Run) => runOverRest(state, sorted, { ...run, before: undefined }, rest);
-    await lookUpChunk(state, sorted, { results: from, fill, reads }, { after, over });
+    const results = { values, flags };
+    const before = (recorder: Recorder) => clearFlags(recorder, flags, elements);
+    const over = (run: Run) => runOverRest(state, sorted, { ...run, before }, rest);
+    const after = (recorder: Recorder) => unpermute(recorder, byPartition, results);
+    await lookUpChunk(state, sorted, { results, fill: [ABSENT], reads }, { after, over });
     return true;
   };
 }

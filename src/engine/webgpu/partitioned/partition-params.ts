@@ -35,6 +35,8 @@ export const partitionParams = [
   /** Bit pattern of the value for absent keys, or for fresh slots of an insertOrApply; its second word. */
   "fill",
   "fillHigh",
+  /** Not 0: items have flags, beside the values that tell absent keys. */
+  "flagged",
   /** No key is this many slots or more after its home. */
   "maxProbe",
   /** Slots behind the window's last one that are bound. */

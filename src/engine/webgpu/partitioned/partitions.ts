@@ -12,6 +12,7 @@ import { eraseChunk } from "../direct/erase.js";
 import { type InsertArguments, insertChunk } from "../direct/insert.js";
 import { type InsertAndFindArguments, insertAndFindChunk } from "../direct/insert-and-find.js";
 import { type FindArguments, lookUpChunk } from "../direct/look-up.js";
+import { ABSENT } from "../table/control.js";
 import type { TableState } from "../table/table-state.js";
 import { FEW_PARTITIONS, MOST_PARTITIONS, type Partitions, splitByPartition } from "./multisplit.js";
 import { prepareUnpermute } from "./unpermute.js";
@@ -75,15 +76,18 @@ export async function findByPartition(
   chunk: BoundChunk,
   { results, fill, reads }: FindArguments,
 ): Promise<true | null> {
-  const sorted = await chunk.scratch.attempt(() => sort(state, chunk, results, fill));
+  const sorted = await chunk.scratch.attempt(() =>
+    sort(state, chunk, results, fill, results.values !== undefined),
+  );
   if (!sorted) return null;
   const { columns, after } = sorted;
-  await lookUpChunk(state, sorted.chunk, { results: columns, fill, reads }, { after });
+  await lookUpChunk(state, sorted.chunk, { results: columns, fill: [ABSENT], reads }, { after });
   return true;
 }
 
 /**
- * Brings a chunk into the order of its partitions. An operation that brings values and answers values has one column
+ * Brings a chunk into the order of its partitions; results come back from there, their values marked where keys are
+ * absent. An operation that brings values and answers values has one column
  * for both: what was brought is in the table before anything is answered.
  */
 async function sort(
@@ -91,12 +95,15 @@ async function sort(
   chunk: BoundChunk,
   results: ResultColumns,
   fill: readonly number[],
+  marked = false,
 ): Promise<SortedChunk> {
   const { scratch, count } = chunk;
   const placed = results.values !== undefined || results.flags !== undefined;
   const kind = chunk.values ? "pair" : "key";
   const partitions = cachePartitions(state);
-  const unpermuting = placed ? prepareUnpermute(state, chunk, partitions, { results, fill, kind }) : null;
+  const unpermuting = placed
+    ? prepareUnpermute(state, chunk, partitions, { results, fill, kind, marked })
+    : null;
   // told where it is awaited
   unpermuting?.catch(() => {});
   const items = await splitByPartition(state, chunk, partitions, { kind, put: "columns", placed });

@@ -18,6 +18,8 @@ export interface UnpermuteOptions {
   readonly fill: readonly number[];
   /** Items that were split. */
   readonly kind: ItemKind;
+  /** Values tell absent keys: they begin with ABSENT. */
+  readonly marked: boolean;
 }
 
 /** Prepares to bring results from the order of the partitions to that of the batch. */
@@ -25,7 +27,7 @@ export async function prepareUnpermute(
   state: TableState,
   { count }: BoundChunk,
   partitions: Partitions,
-  { results: { values, flags }, fill, kind }: UnpermuteOptions,
+  { results: { values, flags }, fill, kind, marked }: UnpermuteOptions,
 ): Promise<(recorder: Recorder, items: PartitionedItems, from: ResultColumns) => void> {
   const { sources, tileOf } = Partitioner.of(state);
   // as the split's
@@ -36,8 +38,7 @@ export async function prepareUnpermute(
     WORKGROUP: workgroup,
     VALUED: values !== undefined,
     FLAGGED: flags !== undefined,
-    // what splits pairs inserts them, and flags tell what was new
-    LOOKED_UP: kind === "key",
+    MARKED: marked,
   });
   const params = {
     count,
@@ -48,7 +49,13 @@ export async function prepareUnpermute(
   };
   return (recorder, { places }, from) => {
     const items = { itemValues: from.values?.range, itemFlags: from.flags?.range };
-    const bindings = { places, ...items, values: values?.range, flags: flags?.range };
-    recorder.dispatch(unpermute, bindings, params, Math.ceil(count / tileItems));
+    const { control } = state.bind(state.windows[0]);
+    const bindings = { control, places, ...items, values: values?.range, flags: flags?.range };
+    recorder.dispatch(
+      unpermute,
+      bindings,
+      { ...params, flagged: from.flags ? 1 : 0 },
+      Math.ceil(count / tileItems),
+    );
   };
 }

@@ -1,7 +1,7 @@
 /** What is counted on a table: counters of one call, which the host resets, and facts of the table. */
 import { type CountersOf, countersOf } from "../../gpu/counters.js";
 
-/** Words in their order. The last three are facts of the table; the others count one call. */
+/** Words in their order. Those from maxProbe on are facts of the table; the others count one call. */
 const names = [
   "selected",
   "inserted",
@@ -18,6 +18,7 @@ const names = [
   "maxProbe",
   "occupied",
   "seed",
+  "ambiguous",
 ] as const;
 
 export type Counters = CountersOf<(typeof names)[number]>;
@@ -25,6 +26,11 @@ export type Counters = CountersOf<(typeof names)[number]>;
 export const tableCounters = countersOf("Control", names);
 /** The counters in WGSL. */
 export const { control } = tableCounters;
+/**
+ * First word of the value of absent keys on its way through a sorted look-up, which tells them without their flags; as
+ * f32 a NaN. Once a look-up finds a value that begins so, control.ambiguous is 1, and flags are read.
+ */
+export const ABSENT = 0xffc593a7;
 /** Word that holds the longest probe of any key. */
 export const MAX_PROBE_WORD = names.indexOf("maxProbe");
 /** Word that holds the table's seed, for users' kernels: the engine's have it as a parameter. */

@@ -7,6 +7,7 @@ import { isFloatWord } from "../../element-types.js";
 import type { TableSpec } from "../../layout.js";
 import { ENTRY, slotFormat } from "../../slot-format.js";
 import { constantLines, wgsl } from "../device/module-code.js";
+import { ABSENT } from "./control.js";
 import hash from "./hash.wgsl";
 import changing from "./plain-changing.wgsl";
 import found from "./plain-found.wgsl";
@@ -72,6 +73,7 @@ export function probingText(spec: TableSpec, types: string, hashing: string, sta
     SIDE_SLOTS: format.sideSlots,
     CLAIMED_BY_ROW: format.claim === "row",
     ENTRY,
+    ABSENT,
   });
   return [constants, types, hash, hashing, state, probe].join("\n");
 }

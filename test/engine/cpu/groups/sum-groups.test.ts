@@ -1,8 +1,10 @@
 // Groups and sums of the cpu engine beside a Map and bigints: few groups and many, keys of all forms, hostile floats.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
+import { mixedWord } from "../../../../src/engine/cpu/groups/row-keys.js";
 import { sumGroups } from "../../../../src/engine/cpu/groups/sum-groups.js";
 import type { SummedColumn } from "../../../../src/engine/group-sums.js";
+import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import type { KeyColumn } from "../../../../src/engine/rows.js";
 import { Sums } from "../../../../src/relational/aggregate/sums.js";
 import { exactSum } from "../../../helpers/exact-sum.js";
@@ -17,6 +19,9 @@ const random = (row: number) => {
 const engines: CpuEngine[] = [];
 beforeAll(async () => {
   for (const threads of [1, 7]) engines.push((await openCpuEngine({ threads })) as CpuEngine);
+  // several jobs, which go on with the groups of those before
+  const rows = { chunk: 2 ** 13, slice: 2 ** 10, share: 2 ** 10, sortAbove: 2 ** 17 };
+  engines.push((await openCpuEngine({ threads: 2, tuning: { rows } })) as CpuEngine);
 });
 afterAll(() => {
   for (const engine of engines) engine.destroy();
@@ -91,18 +96,28 @@ const columnsOf = (rows: number): Record<string, SummedColumn> => ({
   "least i32 with nulls": {
     kind: "extremes",
     data: Int32Array.from({ length: rows }, (_, row) => random(row) >> 20),
+    ranks: null,
     sign: -1,
     validity: bitmap(rows, (row) => row % 5 > 1),
   },
   "greatest f64, NaN and zeros": {
     kind: "extremes",
     data: Float64Array.from({ length: rows }, (_, row) => [Number.NaN, -0, 0, 1e-9, -5][random(row) % 5]),
+    ranks: null,
     sign: 1,
     validity: null,
+  },
+  "greatest rank of u16 codes": {
+    kind: "extremes",
+    data: Uint16Array.from({ length: rows }, (_, row) => random(row) % 1000),
+    ranks: Uint32Array.from({ length: 1000 }, (_, code) => (code * 77) % 500),
+    sign: 1,
+    validity: bitmap(rows, (row) => row % 3 > 0),
   },
   "least f32, NaN and zeros": {
     kind: "extremes",
     data: Float32Array.from({ length: rows }, (_, row) => [Number.NaN, -0, 0, 1][random(row) % 4]),
+    ranks: null,
     sign: -1,
     validity: null,
   },
@@ -131,7 +146,8 @@ const hostile = (rows: number): Record<string, SummedColumn> => ({
 /** The row + 1 of the better of a row and another one + 1, which comes before it; 0 for none. NaN is above all. */
 function betterRow(column: Extract<SummedColumn, { kind: "extremes" }>, row: number, best: number): number {
   if (best === 0) return row + 1;
-  const [value, other] = [column.data[row], column.data[best - 1]];
+  const { data, ranks } = column;
+  const [value, other] = [row, best - 1].map((at) => (ranks === null ? data[at] : ranks[data[at]]));
   const isAbove = Number.isNaN(value) ? !Number.isNaN(other) : value > other;
   const isBelow = Number.isNaN(other) ? !Number.isNaN(value) : value < other;
   return (column.sign > 0 ? isAbove : isBelow) ? row + 1 : best;
@@ -209,7 +225,7 @@ describe.each(Object.entries(spreads))("%s", (_, keyAt) => {
     await check(engines, keys, own, columns, ROWS);
   });
 
-  it("floats that three numbers do not hold", async () => {
+  it("floats that no guessed grid holds", async () => {
     const columns = { ...columnsOf(ROWS), ...hostile(ROWS) };
     await check(engines, [words(ROWS, keyAt)], keyAt, columns, ROWS, { numbers: false });
   });
@@ -218,6 +234,19 @@ describe.each(Object.entries(spreads))("%s", (_, keyAt) => {
 it("finds groups without values, and groups of no rows", async () => {
   await check(engines, [words(ROWS, (row) => row >>> 2)], (row) => row >>> 2, {}, ROWS);
   await check(engines, [words(0, () => 0)], () => 0, columnsOf(0), 0);
+});
+
+it("finds more groups than those of the first partitions tell of", async () => {
+  const rows = 2 ** 20; // 128 partitions, of which the first four are empty
+  for (const engine of engines) {
+    const { multiplier, offset } = keyingOf(engine.hashSeed);
+    const keys: number[] = [];
+    for (let key = 0; keys.length < 20_000; key++)
+      if (mixedWord((Math.imul(key, multiplier) + offset) | 0) >>> 25 >= 4) keys.push(key);
+    const keyAt = (row: number) => keys[random(row) % keys.length];
+    const columns: Record<string, SummedColumn> = { rows: { kind: "rows", validity: null } };
+    await check([engine], [words(rows, keyAt)], keyAt, columns, rows);
+  }
 });
 
 it("tells keys apart whose hashes are equal", async () => {
@@ -254,8 +283,8 @@ it("keeps one array for all lanes of zeros", async () => {
   const columns: SummedColumn[] = [{ kind: "floats", data: new Float64Array(ROWS).fill(1), validity: null }];
   const keys = { rows: ROWS, columns: [words(ROWS, (row) => row)] };
   for (const engine of engines) {
-    const [{ floats }] = (await sumGroups(engine, keys, columns, { numbers: false })).columns;
-    expect(new Set(floats).size).toBe(2);
+    const [{ sums }] = (await sumGroups(engine, keys, columns, { numbers: false })).columns;
+    expect(new Set(sums[0].parts).size).toBe(2);
   }
 });
 
@@ -286,4 +315,30 @@ it("tells of rows as done that are not gone over again, and of all at the end al
     expect(told.at(-1)).toBe(ROWS);
     if (keyAt(7) === 7) expect(told.filter((done) => done === ROWS).length).toBe(1);
   }
+});
+
+describe("where WebAssembly is refused", () => {
+  afterAll(() => {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  });
+
+  it("JavaScript's loops make the same sums", async () => {
+    const Module = vi.fn(function refuse() {
+      throw new Error("refused by the policy");
+    });
+    vi.stubGlobal("WebAssembly", { Module });
+    vi.resetModules();
+    const path = "../../../../src/engine/cpu/groups/sum-groups.js";
+    const { sumGroups: inJavaScript } = (await import(path)) as { sumGroups: typeof sumGroups };
+    const columns = Object.values({ ...columnsOf(ROWS), ...hostile(ROWS) });
+    for (const keyAt of Object.values(spreads)) {
+      for (const summed of [columns, columns.slice(0, 5)]) {
+        const keys = { rows: ROWS, columns: [words(ROWS, keyAt)] };
+        const expected = await sumGroups(null, keys, summed, { numbers: true });
+        expect(await inJavaScript(null, keys, summed, { numbers: true })).toEqual(expected);
+      }
+    }
+    expect(Module).toHaveBeenCalledOnce();
+  });
 });

@@ -268,14 +268,14 @@ describe("stopping", () => {
 });
 
 it("rows that no pair has are those that one thread finds", async () => {
-  const count = { left: 100_000, right: 3000 };
+  const count = { left: 50_000, right: 3000 };
   const shared = (length: number, row: (i: number) => number) => {
     const numbers = new Uint32Array(new SharedArrayBuffer(4 * length));
     for (let i = 0; i < length; i++) numbers[i] = row(i);
     return numbers;
   };
-  const left = shared(300_000, (i) => random(i, random(i, count.left, 3) + 1, 1));
-  const right = shared(300_000, (i) => random(i, count.right - 50, 2));
+  const left = shared(100_000, (i) => random(i, random(i, count.left, 3) + 1, 1));
+  const right = shared(100_000, (i) => random(i, count.right - 50, 2));
   for (const how of JOIN_KINDS) {
     const alone = await segmentsOf(how, { left, right }, count, rowMarker(null, pause));
     const shares = await segmentsOf(how, { left, right }, count, rowMarker(together.host, pause));

@@ -3,7 +3,6 @@ import { expect } from "vitest";
 import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
 import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { NO_GROUP, type RowGroups } from "../../../../src/engine/row-groups.js";
-import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import {
   type ColumnKind,
   columnOf,
@@ -12,6 +11,7 @@ import {
   read,
   type Values,
 } from "../../cpu/groups/columns.js";
+import type { GpuEngine } from "../helpers/open-gpu.js";
 
 export interface Case {
   readonly kinds: readonly ColumnKind[];
@@ -26,7 +26,7 @@ export const keysOf = ({ kinds, columns, rows }: Omit<Case, "nullsEqual">) => ({
 });
 
 /** Groups rows, and compares with a Map. */
-export async function check(engine: WebgpuEngine, rows: Case): Promise<void> {
+export async function check(engine: GpuEngine, rows: Case): Promise<void> {
   const found = await groupRows(rowHost(engine.tableHost), keysOf(rows), rows);
   expect([found.rows, found.groups]).toEqual([rows.rows, found.counts.length]);
   const model = modelOf(rows.columns, rows.rows, rows.nullsEqual);

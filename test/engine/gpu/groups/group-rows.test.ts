@@ -7,12 +7,11 @@ import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { EngineError } from "../../../../src/errors.js";
 import { rounds } from "../../../helpers/rounds.js";
 import type { ColumnKind, Values } from "../../cpu/groups/columns.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
 import { weakRowCas } from "../../webgpu/helpers/weak-cas.js";
+import { type GpuEngine, onWebgpu, openGpu } from "../helpers/open-gpu.js";
 import { type Case, check, keysOf, oneColumn, valuesOf } from "./cases.js";
 
 const variants = {
@@ -22,19 +21,19 @@ const variants = {
   "most compare-exchanges fail": { cas: weakRowCas(99) },
 } satisfies Record<string, Tuning>;
 type Variant = keyof typeof variants;
-const engines = new Map<string, WebgpuEngine>();
+const engines = new Map<string, GpuEngine>();
 
 beforeAll(async () => {
   for (const [name, tuning] of Object.entries(variants)) {
-    engines.set(name, await openVariant({ tuning }));
+    engines.set(name, await openGpu({ tuning }));
   }
 });
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function engineOf(name: Variant): WebgpuEngine {
-  return engines.get(name) as WebgpuEngine;
+function engineOf(name: Variant): GpuEngine {
+  return engines.get(name) as GpuEngine;
 }
 
 const cases: fc.Arbitrary<Case> = fc
@@ -129,7 +128,7 @@ describe("in chunks", () => {
   });
 });
 
-it("rows that spurious failures leave over are tried again", async () => {
+it.runIf(onWebgpu)("rows that spurious failures leave over are tried again", async () => {
   const eachChunk = vi.spyOn(RowRun.prototype, "eachChunk");
   await check(
     engineOf("most compare-exchanges fail"),
@@ -141,8 +140,8 @@ it("rows that spurious failures leave over are tried again", async () => {
   expect(eachChunk.mock.calls.filter(([operation]) => operation === "number rows").length).toBeGreaterThan(1);
 });
 
-it("compare-exchange that always fails ends with an error", async () => {
-  const engine = await openVariant({ tuning: { cas: weakRowCas(100) } });
+it.runIf(onWebgpu)("compare-exchange that always fails ends with an error", async () => {
+  const engine = await openGpu({ tuning: { cas: weakRowCas(100) } });
   const rows = oneColumn(1, [1, 2, 3]);
   await expect(groupRows(rowHost(engine.tableHost), keysOf(rows), rows)).rejects.toThrow(EngineError);
   await check(engine, oneColumn(1, [null, null]));

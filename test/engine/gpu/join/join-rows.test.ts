@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../../src/engine/engine.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
-import { openEngine } from "../../webgpu/helpers/open-engine.js";
+import { openGpu } from "../helpers/open-gpu.js";
 
 let engine: Engine;
 let colliding: Engine;
 beforeAll(async () => {
-  engine = await openEngine({ software: true });
-  colliding = await openEngine({ software: true, tuning: { rowHashMask: 0x3 } });
+  engine = await openGpu();
+  colliding = await openGpu({ tuning: { rowHashMask: 0x3 } });
 });
 afterAll(() => {
   engine.destroy();

@@ -10,7 +10,7 @@ import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import type { JoinKind } from "../../../../src/engine/join-kinds.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
+import { openGpu } from "../helpers/open-gpu.js";
 
 const SEED = 1;
 const PARTS = "both sides are split by their keys, and matched part by part";
@@ -47,7 +47,7 @@ async function isByParts(
   width = 2,
 ): Promise<boolean> {
   const partedJoin = { leastRows: 0, narrow: true };
-  const engine = await openVariant({ seed: SEED, tuning: { partedJoin } });
+  const engine = await openGpu({ seed: SEED, tuning: { partedJoin } });
   const log = new PlanLog();
   log.begin();
   const call = { nullsEqual: false, log };
@@ -75,10 +75,11 @@ describe("sides whose build rows are all different", () => {
   });
 
   it("keys that are told apart by their upper words alone", async () => {
-    // of equal mixed keys, and of equal bits in a table's slots
-    const upper = [...Array(300_000).keys()].filter((high) => Math.imul(high, 0x9e3779b1) >>> 16 === 77);
-    expect(upper.length).toBeGreaterThan(1);
-    const key = (high: number): Key => (BigInt(high) << 32n) | BigInt((murmur3(high) ^ 5) >>> 0);
+    // of equal mixed keys, and of equal bits in a table's slots: those above a row's number, of at most 10 bits
+    const { multiplier, offset } = keyingOf(SEED);
+    const hash = (word: number) => murmur3(Math.imul(word, multiplier) + offset) >>> 0;
+    const upper = [1, 2].map((bits) => Math.imul(0xe8b2f51, (77 << 10) | bits) >>> 0);
+    const key = (high: number): Key => (BigInt(high) << 32n) | BigInt((hash(high) ^ 5) >>> 0);
     const build = [key(upper[0]), ...rowsOf(900, wide)];
     const probe = [key(upper[1]), ...rowsOf(1000, wide), key(upper[0])];
     expect(await isByParts(probe, build, "inner")).toBe(true);

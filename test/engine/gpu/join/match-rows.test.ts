@@ -6,10 +6,9 @@ import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { JOIN_KINDS, type JoinKind } from "../../../../src/engine/join-kinds.js";
-import type { WebgpuEngine, WebgpuOptions } from "../../../../src/engine/webgpu/webgpu-engine.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
 import { Scarcity } from "../../webgpu/helpers/watched-gpu.js";
 import { weakCasSeen, weakRowCas } from "../../webgpu/helpers/weak-cas.js";
+import { type GpuEngine, type GpuOptions, openGpu } from "../helpers/open-gpu.js";
 
 const variants = {
   "as it is": {},
@@ -21,13 +20,13 @@ const variants = {
   "part by part, where compare-exchanges fail": {
     tuning: { partedJoin: { leastRows: 0, narrow: true }, casSeen: weakCasSeen(60) },
   },
-} satisfies Record<string, WebgpuOptions>;
+} satisfies Record<string, GpuOptions>;
 const scarcity = new Scarcity();
-const engines = new Map<string, WebgpuEngine>();
+const engines = new Map<string, GpuEngine>();
 
 beforeAll(async () => {
   for (const [name, options] of Object.entries(variants)) {
-    engines.set(name, await openVariant(options, (gpuDevice) => scarcity.on(gpuDevice)));
+    engines.set(name, await openGpu(options, (gpuDevice) => scarcity.on(gpuDevice)));
   }
 });
 afterEach(() => {
@@ -55,7 +54,7 @@ function expected(left: number[], right: number[], how: JoinKind): string[] {
 }
 
 async function matched(
-  engine: WebgpuEngine,
+  engine: GpuEngine,
   left: number[],
   right: number[],
   how: JoinKind,
@@ -92,7 +91,7 @@ const sides = {
 
 describe.each(Object.keys(variants))("%s", (variant) => {
   it.each(Object.keys(sides) as (keyof typeof sides)[])("%s", async (kind) => {
-    const engine = engines.get(variant) as WebgpuEngine;
+    const engine = engines.get(variant) as GpuEngine;
     const [left, right] = sides[kind].map((side) => [...side]);
     engine.trim();
     for (const how of JOIN_KINDS)
@@ -115,7 +114,7 @@ it("in chunks, each of which is waited for", async () => {
   for (const [left, right] of Object.values(sides)) {
     for (const how of JOIN_KINDS) {
       for (const variant of ["as it is", "rows that have a partner are counted first"]) {
-        const engine = engines.get(variant) as WebgpuEngine;
+        const engine = engines.get(variant) as GpuEngine;
         expect(await matched(engine, [...left], [...right], how)).toEqual(
           expected([...left], [...right], how),
         );

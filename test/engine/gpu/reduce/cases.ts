@@ -4,9 +4,9 @@ import { type DeviceColumn, destroyColumns, type Words } from "../../../../src/e
 import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/gpu/reduce/reduce-groups.js";
 import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
-import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { inOrder } from "../../../../src/relational/aggregate/group-rows.js";
 import { exactSum } from "../../../helpers/exact-sum.js";
+import type { GpuEngine } from "../helpers/open-gpu.js";
 
 /** A type of numbers. */
 export interface NumberKind {
@@ -59,7 +59,7 @@ type Keys = readonly (number | null)[] | readonly (bigint | null)[];
  * Reduces columns by group in every way there is, or of some kinds, and compares with a loop over the rows. Returns the number of groups.
  */
 export async function check(
-  engine: WebgpuEngine,
+  engine: GpuEngine,
   groupOf: Keys,
   columns: readonly TestColumn[],
   call: ReduceCall = {},
@@ -202,7 +202,7 @@ function floatOf(bits: number, value: bigint): number {
 }
 
 /** What lies under nulls, and behind the last value, is not to be looked at. */
-async function upload(engine: WebgpuEngine, { bits, values }: TestColumn): Promise<DeviceColumn> {
+async function upload(engine: GpuEngine, { bits, values }: TestColumn): Promise<DeviceColumn> {
   const words = packed(
     bits,
     values.map((value, row) => value ?? BigInt(row * 7 + 3)),

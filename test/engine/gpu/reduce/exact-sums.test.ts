@@ -3,10 +3,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
+import { type GpuEngine, openGpu } from "../helpers/open-gpu.js";
 import { check, doubleBits, type TestColumn } from "./cases.js";
 
 /** Numbers without a pattern. */
@@ -32,7 +31,7 @@ const GROUPS = {
   parts: 300,
 } as const;
 
-const open = (way: Way): Promise<WebgpuEngine> => openVariant({ seed: 1, tuning: ways[way].tuning });
+const open = (way: Way): Promise<GpuEngine> => openGpu({ seed: 1, tuning: ways[way].tuning });
 
 const groupsOf = (rows: number, groups: number) =>
   Array.from({ length: rows }, (_, row) => mix(mix(row) % groups));

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
 import { weakKeyCas } from "../../webgpu/helpers/weak-cas.js";
+import { type GpuOptions, openGpu } from "../helpers/open-gpu.js";
 import { bitsOf, check, type TestColumn } from "./cases.js";
 
 /** Numbers without a pattern, different for different numbers. */
@@ -27,7 +27,7 @@ function columnsOf(rows: number): TestColumn[] {
   ];
 }
 
-type Overrides = NonNullable<Parameters<typeof openVariant>[0]["tuning"]>;
+type Overrides = NonNullable<GpuOptions["tuning"]>;
 
 /** Which ways were tried: the reasons of the plan's chunks. */
 async function waysOf(
@@ -35,7 +35,7 @@ async function waysOf(
   slots = SLOTS,
   overrides: Overrides = {},
 ): Promise<string[]> {
-  const engine = await openVariant({ tuning: { fewGroupSlots: slots, ...overrides } });
+  const engine = await openGpu({ tuning: { fewGroupSlots: slots, ...overrides } });
   const log = new PlanLog();
   log.begin();
   await check(engine, keys, columnsOf(keys.length), { log });
@@ -107,7 +107,7 @@ it("compare-exchanges that fail for no reason", async () => {
     const tuning = { fewGroupSlots: 128, cas: weakKeyCas(percent) };
     const log = new PlanLog();
     log.begin();
-    await check(await openVariant({ tuning }), keys, [], { log });
+    await check(await openGpu({ tuning }), keys, [], { log });
     return log.finish().strategies.map(({ reason }) => reason);
   };
   expect(await weak(60)).toEqual([expect.stringMatching(FEW)]);

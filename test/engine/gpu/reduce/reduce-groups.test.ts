@@ -5,17 +5,16 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
-import type { WebgpuEngine } from "../../../../src/engine/webgpu/webgpu-engine.js";
 import { LimitError, openDevice, type Plan } from "../../../../src/index.js";
 import { groupBy, sum } from "../../../../src/relational/index.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { withSmallBindings } from "../../webgpu/helpers/own-gpu.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
+import { type GpuEngine, onWebgpu, openGpu } from "../helpers/open-gpu.js";
 import { bitsOf, check, type NumberKind, numberKinds, type TestColumn } from "./cases.js";
 
-let engine: WebgpuEngine;
+let engine: GpuEngine;
 beforeAll(async () => {
-  engine = await openVariant({});
+  engine = await openGpu({});
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -113,16 +112,18 @@ describe("limits", () => {
     expect(log.finish().chunks).toBeGreaterThan(1);
   });
 
-  it("bindings as long as the rows take, and no shorter", async () => {
+  it.runIf(onWebgpu)("bindings as long as the rows take, and no shorter", async () => {
     // one slot in the table of few groups is too few: rows are numbered by their records
     const options = { tuning: { fewGroupSlots: 4 } };
-    const limited = (bytes: number) => openVariant(options, (device) => withSmallBindings(device, bytes));
+    const limited = (bytes: number) => openGpu(options, (device) => withSmallBindings(device, bytes));
     await check(await limited(6000 * 8), groupOf, columns);
     await expect(check(await limited(6000 * 8 - 4), groupOf, columns)).rejects.toBeInstanceOf(LimitError);
   });
 
-  it("leaves to the host what the device cannot bind, and says so", async () => {
-    const device = await openDevice({ gpuDevice: withSmallBindings(engine.interop.device, 20_000) });
+  it.runIf(onWebgpu)("leaves to the host what the device cannot bind, and says so", async () => {
+    const device = await openDevice({
+      gpuDevice: withSmallBindings(engine.interop?.device as GPUDevice, 20_000),
+    });
     const k = Int32Array.from({ length: 2000 }, (_, row) => row);
     let plan: Plan | undefined;
     const onPlan = (told: Plan) => {

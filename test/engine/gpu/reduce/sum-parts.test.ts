@@ -11,8 +11,8 @@ import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { Reduction } from "../../../../src/engine/reductions.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
 import { weakCasSeen } from "../../webgpu/helpers/weak-cas.js";
+import { openGpu } from "../helpers/open-gpu.js";
 import { bitsOf, check, type NumberKind, numberKinds, type TestColumn } from "./cases.js";
 
 afterEach(() => {
@@ -50,7 +50,7 @@ async function waysOf(
   { kinds = SUMMED, overrides = {} }: Options = {},
 ): Promise<string[]> {
   const manyGroups = { leastRows: 0, leastGroups: 0 };
-  const engine = await openVariant({
+  const engine = await openGpu({
     seed: SEED,
     tuning: { fewGroupSlots: 4, manyGroups, ...overrides },
   });

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
+import { ABSENT } from "../../../../src/engine/webgpu/table/control.js";
 import { TableState } from "../../../../src/engine/webgpu/table/table-state.js";
 import { Device, StaticMap } from "../../../../src/index.js";
 import { expectSame } from "../../../conformance/helpers/checks.js";
@@ -26,7 +27,7 @@ function crowdIn(slots: number): number[] {
 }
 
 /** First words that stand for something between the kernels: ABSENT and OPEN of homes.wgsl. */
-const MARKS = [0xffc593a7, 0xffc593a8];
+const MARKS = [ABSENT, ABSENT + 1];
 
 /** They live in side slots. */
 const sentinels = [0xffffffff, 0xfffffffe];
@@ -146,6 +147,24 @@ it("more of them than worklists hold make the table's lookups go by partitions, 
   few.destroy();
 });
 
+it("elements that a sample has made too little room for are looked up again", async () => {
+  const model = await newTable("map", SLOTS);
+  const keys = pool.subarray(0, Math.floor(0.9 * SLOTS));
+  await model.insert("keep", keys, counting(keys.length));
+  // counted are the first 1,024 of 16,384
+  const batch = counting(2 ** 16).map((i) => (i % 16_384 < 1024 ? keys[i % keys.length] : keys[i % 7]));
+  expect(await lookupsByPages(() => model.find(batch, 5))).toBe(2);
+  expect(await lookupsByPages(() => model.contains(batch))).toBe(2);
+  // all keys of one partition, and of the side slots, more than the room of others
+  for (const few of [keys.subarray(0, 7), sentinels]) {
+    await model.find(
+      counting(2 ** 15 + 5).map((i) => few[i % few.length]),
+      5,
+    );
+  }
+  model.table.destroy();
+});
+
 it("values that stand for something on the way are found as they are", async () => {
   using map = await StaticMap.create(device(), {
     key: "u32",
@@ -173,4 +192,9 @@ it("values that stand for something on the way are found as they are", async () 
     );
   };
   for (let i = 0; i < 2; i++) expect(await lookupsByPages(find)).toBe(1);
+  const present = await map.contains(asked);
+  expectSame(
+    present,
+    Uint8Array.from(asked, (_, i) => Number(i < keys.length)),
+  );
 });

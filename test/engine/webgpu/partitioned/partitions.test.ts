@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { homeSlot, murmur3 } from "../../../../src/engine/hash.js";
+import { ABSENT } from "../../../../src/engine/webgpu/table/control.js";
 import { Device, StaticMap, StaticSet } from "../../../../src/index.js";
 import { expectNoneSet } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
@@ -153,4 +154,27 @@ it("a find in a table of several windows puts its results in order once, after t
   const dispatches = (label: string) => watch.dispatched.filter((each) => each === label).length;
   expect(dispatches("lookup")).toBeGreaterThan(2);
   expect(dispatches("unpermute")).toBe(1);
+});
+
+it("values that stand for absent keys on the way are found as they are, and absent keys beside them", async () => {
+  const engine = await openVariant({ strategy: "partitioned", tuning: { maxTableBinding: WINDOW_BYTES } });
+  const device = new Device(engine, "A test of partitions.");
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: SLOTS });
+  const keys = Uint32Array.of(...uniqueKeys(2000), 0xffffffff);
+  const stored = counting(keys.length);
+  const asked = Uint32Array.of(...keys, ...absentKeys(2000));
+  const find = async (missing: number) => {
+    const { values, found } = await map.find(asked, { missing });
+    expect(found).toEqual(Uint8Array.from(asked, (_, i) => Number(i < keys.length)));
+    expect(values).toEqual(asked.map((_, i) => stored[i] ?? missing));
+  };
+  await map.insert(keys, stored);
+  await find(7);
+  for (const at of [1234, keys.length - 1]) {
+    stored[at] = ABSENT;
+    await map.insertOrAssign(keys, stored);
+    await find(7);
+    await find(ABSENT);
+  }
+  device.destroy();
 });

@@ -5,10 +5,25 @@
 
 alias Addend = array<u32, WORDS>;
 
-fn addendOf(row: u32) -> Addend {
+/// What is read of a value: reading many together, and making addends of them one by one, takes little code.
+alias Raw = array<u32, max(WORDS, 2u)>;
+
+fn rawOf(row: u32) -> Raw {
+  var raw: Raw;
+  if (FLOATS) {
+    let bits = floatBits(row);
+    raw[0] = bits.x;
+    raw[1] = bits.y;
+  } else {
+    for (var k = 0u; k < WORDS; k++) { raw[k] = plainWord(row, k); }
+  }
+  return raw;
+}
+
+fn addendOf(raw: Raw) -> Addend {
   var addend: Addend;
   if (FLOATS) {
-    let value = wholeFloat(row);
+    let value = wholeFloat(vec2u(raw[0], raw[1]));
     let shift = value.place - params.lowest;
     let first = shift / 32u;
     let by = shift % 32u;
@@ -27,7 +42,7 @@ fn addendOf(row: u32) -> Addend {
       addend[k] = word;
     }
   } else {
-    for (var k = 0u; k < WORDS; k++) { addend[k] = plainWord(row, k); }
+    for (var k = 0u; k < WORDS; k++) { addend[k] = raw[k]; }
   }
   if (params.form != 0u) { addend[WORDS - 1u] ^= SIGN; }
   return addend;

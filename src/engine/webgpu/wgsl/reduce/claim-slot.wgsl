@@ -1,4 +1,4 @@
-// The slot of a group, which gets one if it has none. A fragment after key-slots.wgsl and cas.wgsl. A slot changes
+// The slot of a group, which gets one if it has none. A fragment after key-slots.wgsl, group-cache.wgsl and cas.wgsl. A slot changes
 // once, and a group's probe passes no slot that is empty, so a group has one slot.
 
 /// Spurious failures that one group takes.
@@ -35,4 +35,16 @@ fn groupOfIdentity(identity: u32) -> u32 {
   atomicStore(&control.keysLeft, 1u);
   atomicStore(&stopped, 1u);
   return EMPTY;
+}
+
+/// The table is known to have too few slots.
+fn isFutile() -> bool { return atomicLoad(&control.keysLeft) != 0u; }
+
+fn replicaBits() -> u32 { return atomicLoad(&control.keyReplicas); }
+
+fn ended(local: u32) {
+  if (local == 0u && atomicLoad(&holders[NULLS]) != 0u) { atomicStore(&control.keyNulls, 1u); }
+  workgroupBarrier();
+  let count = atomicLoad(&claimed);
+  if (local == 0u && count > 0u) { atomicAdd(&control.keyGroups, count); }
 }

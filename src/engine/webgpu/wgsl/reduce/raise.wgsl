@@ -1,7 +1,7 @@
 // raise: the greatest word of each group, of one word of its values from the highest down (`phase`), among the rows
 // that have the words above; flipped words find the least value. After all words: a row that has them, the first one or
-// the last (`latest`), the first one as the greatest of ~row. States are 0 at first; no row's number is written as 0. A
-// fragment after group-cache.wgsl and values.wgsl.
+// the last (`latest`), the first one as the greatest of ~row. Without VALUED it looks for rows alone. States are 0 at
+// first; no row's number is written as 0. A fragment after group-cache.wgsl and values.wgsl.
 //
 // INVOCATIONS invocations a workgroup, params.items rows each. Shares: the states of this phase, which only rise; those
 // of phases before do not change. Bytes per row: 4 and the value read, and the group's states, which stay in the cache
@@ -14,6 +14,7 @@ var<workgroup> greatest: array<atomic<u32>, CACHE + 1u>;
 fn load(element: u32) -> Entry {
   let row = rowAt(element);
   let key = keyAt(element);
+  if (!VALUED) { return Entry(true, key, rowWord(row)); }
   return Entry(isCandidate(row, key), key, wordOf(row));
 }
 
@@ -30,8 +31,10 @@ fn isCandidate(row: u32, key: RowKey) -> bool {
 
 fn wordOf(row: u32) -> u32 {
   if (params.phase < params.words) { return orderedWord(row, params.words - 1u - params.phase) ^ params.flip; }
-  return select(~row, row + 1u, params.latest == 1u);
+  return rowWord(row);
 }
+
+fn rowWord(row: u32) -> u32 { return select(~row, row + 1u, params.latest == 1u); }
 
 fn raise(group: u32, word: u32) {
   let at = params.phase * params.groups + group;
@@ -49,7 +52,3 @@ fn take(entry: Entry) {
 }
 
 fn merge(slot: u32, group: u32) { raise(group, atomicLoad(&greatest[slot])); }
-
-fn isFutile() -> bool { return false; }
-
-fn ended(local: u32) {}

@@ -1,8 +1,9 @@
-// sample-keys: tells count-keys before it begins that there are more groups than params.slots, where some rows already
-// have so many different keys. A fragment after rows.wgsl and keyed-hash.wgsl.
+// sample-keys: tells the pass that counts keys before it begins that there are more groups than params.slots, where some
+// rows already have so many different keys; and how many slots of a cache (params.groups) a group may have, where these
+// keys are few. A fragment after rows.wgsl and keyed-hash.wgsl.
 //
-// One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets. Bytes
-// read: 4 a sample.
+// One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets, and
+// control.keyReplicas. Bytes read: 4 a sample.
 
 const SAMPLES: u32 = 64u;
 /// Different keys may have one bit, so there are as many keys as bits at least.
@@ -22,6 +23,10 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if ((atomicOr(&marks[at / 32u], bit) & bit) == 0u) { atomicAdd(&marked, 1u); }
   }
   workgroupBarrier();
+  if (local != 0u) { return; }
+  let keys = atomicLoad(&marked);
   // null rows may have any key, which is one group
-  if (local == 0u && params.keyNullable == 0u && atomicLoad(&marked) > params.slots) { atomicStore(&control.keysLeft, 1u); }
+  if (params.keyNullable == 0u && keys > params.slots) { atomicStore(&control.keysLeft, 1u); }
+  let spare = clamp(params.groups / (4u * keys), 1u, 1u << params.replicas);
+  atomicStore(&control.keyReplicas, firstLeadingBit(spare));
 }

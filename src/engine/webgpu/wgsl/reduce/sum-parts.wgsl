@@ -67,7 +67,7 @@ fn valueAt(at: u32, row: u32) -> Value {
   value.isThere = SUMMED;
   if (CARRIED) { value.addend[0] = data[at]; } else if (SUMMED) {
     value.isThere = !isNull(row);
-    value.addend = addendOf(row);
+    value.addend = addendOf(rawOf(row));
   }
   return value;
 }

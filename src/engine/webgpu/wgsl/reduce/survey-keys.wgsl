@@ -1,7 +1,7 @@
 // survey-keys: counts rows by the upper bits of their mixed keys, and different keys of a sample: of those whose mixed
-// keys end in SAMPLE_BITS zeros, each has a bit of `marks`. A fragment after rows.wgsl and mixed-key.wgsl.
+// keys end in SAMPLE_BITS zeros, each has a bit of `marks`. A fragment after mixed-key.wgsl.
 //
-// 256 invocations a workgroup, params.items rows each, a multiple of BATCH. Shares: the counts, by addition; the marks,
+// INVOCATIONS a workgroup, params.items rows each, a multiple of BATCH. Shares: the counts, by addition; the marks,
 // which are only set; the number of keys that found theirs unset; and whether a count is above params.most: counts are
 // to no purpose then. Does nothing where params.phase is 1 and count-keys has found a slot for every group. Bytes per
 // row: 4 read.
@@ -10,9 +10,9 @@
 const MARK_BITS: u32 = 22u;
 /// Rows whose keys an invocation loads at once.
 const BATCH: u32 = 4u;
-/// A workgroup's counts are half a word each. So many are handed on at once: a count stays below FULL × (WORKGROUP ×
+/// A workgroup's counts are half a word each. So many are handed on at once: a count stays below FULL × (INVOCATIONS ×
 /// BATCH + 1), since an invocation hands on what it has made full before it counts the next batch.
-const FULL: u32 = 32u;
+const FULL: u32 = min(31u, 0xffffu / (INVOCATIONS * BATCH + 1u));
 
 var<workgroup> counts: array<atomic<u32>, BINS / 2u>;
 var<workgroup> marked: atomic<u32>;
@@ -35,7 +35,8 @@ fn addToBin(bin: u32, count: u32) {
 /// The same within the workgroup. What its bin's count was.
 fn countIn(mixed: u32) -> u32 {
   let bin = mixed >> (32u - BIN_BITS);
-  return (atomicAdd(&counts[bin / 2u], 1u << ((bin & 1u) * 16u)) >> ((bin & 1u) * 16u)) % FULL;
+  let shift = (bin & 1u) * 16u;
+  return extractBits(atomicAdd(&counts[bin / 2u], 1u << shift), shift, 16u) % FULL;
 }
 
 fn handOn(mixed: u32) {
@@ -48,17 +49,17 @@ fn isSampled(mixed: vec4u) -> vec4<bool> { return (mixed & vec4u((1u << SAMPLE_B
 
 fn mixedAt(at: u32) -> u32 { return mixedKey(params.first + min(at, params.count - 1u)); }
 
-@compute @workgroup_size(WORKGROUP)
+@compute @workgroup_size(INVOCATIONS)
 fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
   if (local == 0u) { isAsked = u32(params.phase == 0u || atomicLoad(&control.keysLeft) != 0u); }
   if (workgroupUniformLoad(&isAsked) == 0u) { return; }
-  let start = workgroupOf(grid) * WORKGROUP * params.items + local;
+  let start = workgroupOf(grid) * INVOCATIONS * params.items + local;
   for (var i = 0u; i < params.items; i += BATCH) {
-    let at = start + i * WORKGROUP;
+    let at = start + i * INVOCATIONS;
     if (at >= params.count || atomicLoad(&isUneven) != 0u) { break; }
     // what lies under a null is some key as well
-    let mixed = vec4u(mixedAt(at), mixedAt(at + WORKGROUP), mixedAt(at + 2u * WORKGROUP), mixedAt(at + 3u * WORKGROUP));
-    let rows = (params.count - at - 1u) / WORKGROUP;
+    let mixed = vec4u(mixedAt(at), mixedAt(at + INVOCATIONS), mixedAt(at + 2u * INVOCATIONS), mixedAt(at + 3u * INVOCATIONS));
+    let rows = (params.count - at - 1u) / INVOCATIONS;
     var before = vec4u(0u);
     before.x = countIn(mixed.x);
     if (rows >= 1u) { before.y = countIn(mixed.y); }
@@ -77,7 +78,7 @@ fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
     }
   }
   workgroupBarrier();
-  for (var pair = local; pair < BINS / 2u; pair += WORKGROUP) {
+  for (var pair = local; pair < BINS / 2u; pair += INVOCATIONS) {
     let both = atomicLoad(&counts[pair]);
     if ((both & 0xffffu) > 0u) { addToBin(2u * pair, both & 0xffffu); }
     if ((both >> 16u) > 0u) { addToBin(2u * pair + 1u, both >> 16u); }

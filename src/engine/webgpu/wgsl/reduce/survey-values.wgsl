@@ -36,7 +36,7 @@ fn main(grid: Grid, @builtin(local_invocation_index) local: u32) {
     let row = params.first + at;
     if (isNull(row)) { continue; }
     if (FLOATS) {
-      let value = wholeFloat(row);
+      let value = wholeFloat(floatBits(row));
       isSpecial = isSpecial || value.marks != 0u;
       if (value.low == 0u) { continue; }
       let bits = select(firstLeadingBit(value.low), 32u + firstLeadingBit(value.high), value.high > 0u) + 1u;

@@ -8,11 +8,13 @@ const HAS_NAN: u32 = 4u;
 /// A number of two words without trailing zeros, times 2^(place − the places of its width: summands.ts).
 struct WholeFloat { low: u32, high: u32, place: u32, isNegative: bool, marks: u32 }
 
-fn wholeFloat(row: u32) -> WholeFloat {
-  let top = plainWord(row, params.words - 1u);
+/// The lowest word of a float, and the highest.
+fn floatBits(row: u32) -> vec2u { return vec2u(plainWord(row, 0u), plainWord(row, params.words - 1u)); }
+
+fn wholeFloat(bits: vec2u) -> WholeFloat {
+  let top = bits.y;
   let isWide = params.words > 1u;
-  var rest = 0u;
-  if (isWide) { rest = plainWord(row, 0u); }
+  let rest = select(0u, bits.x, isWide);
   let isNegative = top >= SIGN;
   let magnitude = top & ~SIGN;
   let fractionBits = countTrailingZeros(params.infinity);

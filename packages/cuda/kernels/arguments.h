@@ -1,0 +1,105 @@
+// The arguments of the kernels: one struct an operation, whose fields are the bindings, constants and params of its
+// declaration in src/table/kernels.ts, in that order. A test compares both.
+#pragma once
+#include <cstdint>
+
+/// A range of memory; `at` is null where a binding is left out.
+struct Range {
+  unsigned char* at;
+  unsigned long long bytes;
+};
+
+/// Fields that all kernels of tables have after `slots`, `control` and their other bindings.
+#define WARPMAP_TABLE_CONSTANTS \
+  uint32_t SLOTS;               \
+  uint32_t HASH;                \
+  uint32_t MULTIPLIER;          \
+  uint32_t OFFSET;              \
+  uint32_t KEY_WORDS;           \
+  uint32_t VALUE_WORDS;         \
+  uint32_t FLOATS32;            \
+  uint32_t FLOATS64;
+
+struct insert_arguments {
+  Range slots, control, keys, values, mask, hashes, isNew, rejected;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t COUNT, RULE, CAREFUL, ACCEPT_REJECTED, REUSE, AHEAD;
+};
+
+struct find_arguments {
+  Range slots, control, keys, mask, hashes, values, found;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t COUNT, MISSING, MISSING_HIGH, AHEAD;
+};
+
+struct erase_arguments {
+  Range slots, control, keys, mask, hashes;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t COUNT, AHEAD;
+};
+
+struct retrieve_arguments {
+  Range slots, control, keys, values;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t COUNT;
+};
+
+struct statistics_arguments {
+  Range slots, control, hashes, histogram;
+  WARPMAP_TABLE_CONSTANTS
+};
+
+struct device_fill_arguments {
+  Range words;
+  uint32_t WORD;
+};
+
+struct batch_pack_arguments {
+  Range column, packed;
+  uint32_t WORKGROUP, count, shift, words, stride, offset;
+};
+
+struct batch_split_arguments {
+  Range packed, flags, column;
+  uint32_t WORKGROUP, FLAGGED, count, shift, words, stride, offset, flagShift, missing, missingHigh;
+};
+
+struct number_rows_arguments {
+  Range rows;
+  uint32_t COUNT;
+};
+
+struct mark_chosen_arguments {
+  Range rows, mask, chosen;
+  uint32_t COUNT;
+};
+
+/// What partitions of keys depend on.
+#define WARPMAP_PARTITION_CONSTANTS \
+  uint32_t HASH;                    \
+  uint32_t MULTIPLIER;              \
+  uint32_t OFFSET;                  \
+  uint32_t FLOATS32;                \
+  uint32_t FLOATS64;
+
+struct partition_count_arguments {
+  Range keys, mask, cursors;
+  WARPMAP_PARTITION_CONSTANTS
+  uint32_t COUNT, BITS;
+};
+
+struct partition_offsets_arguments {
+  Range cursors;
+  uint32_t BITS;
+};
+
+struct partition_scatter_arguments {
+  Range keys, values, mask, cursors, sortedKeys, sortedValues, places, runs, runStarts;
+  WARPMAP_PARTITION_CONSTANTS
+  uint32_t COUNT, BITS;
+};
+
+struct partition_gather_arguments {
+  Range places, runs, runStarts, sortedValues, sortedFound, values, found;
+  uint32_t COUNT, MISSING, MISSING_HIGH, BITS;
+};

@@ -1,0 +1,116 @@
+// A block's own states of the groups that it meets, in shared memory, so that a group with many rows is merged once a
+// block and not once a row.
+//
+// A group is known by a word, its identity. A slot's index and what it holds make up the identity, so comparing one
+// word finds a group. Of the groups that want one slot, those that come first have it for as long as the block runs;
+// rows of the others go to the states of all. With few groups each has several slots (2^replicas), and neighbouring
+// threads add to different ones.
+#pragma once
+#include "groups-of-rows.cuh"
+#include "values.cuh"
+
+namespace warpmap::rows {
+
+/// Words of shared memory that a cache takes at most: what gpu/reduce/rows-by-group.ts reckons with, of 48 KiB.
+constexpr u32 CACHE_WORDS = (49152 - 512) / 4;
+/// The most threads of a block.
+constexpr u32 CACHE_THREADS = 1024;
+/// Rows that a thread loads at once; `items` is a multiple.
+constexpr u32 CACHE_BATCH = 4;
+/// Slots that a group may have are its home and those behind it, at most 2^STEP_BITS of them.
+constexpr u32 STEP_BITS = 3;
+
+WARPMAP_DEVICE u32* cacheMemory() {
+  __shared__ u32 memory[CACHE_WORDS];
+  return memory;
+}
+/// Not 0: what the kernel does is to no purpose.
+WARPMAP_DEVICE u32* stopped() {
+  __shared__ u32 word;
+  return &word;
+}
+
+/// The slots of a block: CACHE of them, and behind these that of the rows whose key is null. What is kept of each is in
+/// arrays of SLOTS words, behind what it holds.
+struct GroupCache {
+  u32* holders;
+  u32 slots, bits, steps, replicas;
+
+  template <class Arguments>
+  WARPMAP_DEVICE GroupCache(const Arguments& a, u32 replicas)
+      : holders(cacheMemory()), slots(a.CACHE), bits(a.CACHE_BITS), steps(a.STEPS), replicas(replicas) {}
+
+  /// Array i of what is kept of the slots.
+  WARPMAP_DEVICE u32* kept(u32 i) const { return holders + (i + 1) * (slots + 1); }
+  WARPMAP_DEVICE u32 none() const { return slots + 1; }
+
+  /// The slot of a row's group; none() when others have those that it may have.
+  WARPMAP_DEVICE u32 slotOf(const RowKey& key) const {
+    if (key.isNull) {
+      holders[slots] = 1;
+      return slots;
+    }
+    const u32 homeBits = bits - replicas, mask = (1u << homeBits) - 1;
+    const u32 upper = (key.identity >> homeBits) << STEP_BITS;
+    const u32 replica = threadIdx.x & ((1u << replicas) - 1);
+    for (u32 step = 0; step < steps; step++) {
+      const u32 slot = ((key.identity + step) & mask) << replicas | replica;
+      const u32 wanted = (upper | step) + 1;
+      u32 holder = *(volatile u32*)(holders + slot);
+      if (holder == 0) {
+        holder = atomicCAS(holders + slot, 0u, wanted);
+        if (holder == 0) return slot;
+      }
+      if (holder == wanted) return slot;
+    }
+    return none();
+  }
+
+  /// The key of the group that has a slot.
+  WARPMAP_DEVICE RowKey keyIn(u32 slot) const {
+    if (slot == slots) return {true, 0};
+    const u32 homeBits = bits - replicas, mask = (1u << homeBits) - 1;
+    const u32 told = holders[slot] - 1;
+    const u32 home = ((slot >> replicas) - (told & ((1u << STEP_BITS) - 1))) & mask;
+    return {false, (told >> STEP_BITS) << homeBits | home};
+  }
+};
+
+/// Goes over the rows of a launch. `Body` has `rows`, `column` and `cache`; kept(), how many words are kept of a slot;
+/// Entry, a row of a group, with `isTaken` and `key`; entryOf(row, value); take(slot, entry), with a slot of the cache;
+/// takeAway(entry), of a group without one; and merge(slot, key).
+template <class Arguments, class Body> WARPMAP_DEVICE void overGroups(const Arguments& a, const Body& body) {
+  const GroupCache& cache = body.cache;
+  for (u32 i = threadIdx.x; i < (cache.slots + 1) * (body.kept() + 1); i += blockDim.x) cache.holders[i] = 0;
+  if (threadIdx.x == 0) *stopped() = body.isFutile();
+  __syncthreads();
+  const u64 start = u64(blockIdx.x) * blockDim.x * a.params.items + threadIdx.x;
+  for (u32 i = 0; i < a.params.items; i += CACHE_BATCH) {
+    const u64 at = start + u64(i) * blockDim.x;
+    if (at >= a.params.count || *(volatile u32*)stopped() != 0) break;
+    RowWord row[CACHE_BATCH];
+    Loaded value[CACHE_BATCH];
+#pragma unroll
+    for (u32 k = 0; k < CACHE_BATCH; k++) {
+      // the last row again where there is none: what is loaded together waits once
+      const u64 own = at + u64(k) * blockDim.x;
+      row[k] = body.rows.load(a.params.first + u32(own < a.params.count ? own : a.params.count - 1));
+    }
+#pragma unroll
+    for (u32 k = 0; k < CACHE_BATCH; k++) value[k] = body.column.load(row[k].row);
+#pragma unroll
+    for (u32 k = 0; k < CACHE_BATCH; k++) {
+      const typename Body::Entry entry = body.entryOf(row[k], value[k]);
+      if (!entry.isTaken || at + u64(k) * blockDim.x >= a.params.count) continue;
+      const u32 slot = cache.slotOf(entry.key);
+      if (slot == cache.none()) body.takeAway(entry);
+      else body.take(slot, entry);
+    }
+  }
+  __syncthreads();
+  for (u32 slot = threadIdx.x; slot <= cache.slots; slot += blockDim.x) {
+    if (cache.holders[slot] != 0) body.merge(slot, cache.keyIn(slot));
+  }
+}
+
+}  // namespace warpmap::rows

@@ -1,0 +1,31 @@
+// The counters of a table, which the host reads after a launch: 16 words. The host zeroes the first eight before every
+// launch, and writes `tickets` before a careful one.
+#pragma once
+#include "platform.cuh"
+
+namespace warpmap {
+
+struct Control {
+  /// New keys.
+  u32 inserted;
+  /// Elements whose key was there, or came in before in the launch.
+  u32 existing;
+  /// Elements that found no free slot.
+  u32 rejected;
+  /// Of those inserted: in the place of a tombstone.
+  u32 reused;
+  u32 erased;
+  /// Of those inserted: in a side slot, so that no free slot was taken.
+  u32 sideInserted;
+  /// Of those erased: in a side slot, so that no tombstone is left.
+  u32 sideErased;
+  /// Entries that `retrieve` found.
+  u32 found;
+  /// Free slots that nobody has asked for yet; below 0 for moments.
+  int tickets;
+  /// No entry lies so many slots or more behind its home. Only grows until the table is cleared.
+  u32 maxProbe;
+  u32 unused[6];
+};
+
+}  // namespace warpmap

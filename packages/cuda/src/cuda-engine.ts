@@ -1,0 +1,112 @@
+/**
+ * The cuda engine: arrays, tables and row operations on an NVIDIA GPU. What it lacks (lists, sketches, dictionaries)
+ * runs on the host: cpu/host-levels.ts.
+ */
+import {
+  type BareEngine,
+  type BulkCall,
+  type BulkDefaults,
+  type DeviceArray,
+  type EngineInfo,
+  type EngineRequest,
+  filling,
+  type GpuHost,
+  HOST_CHUNK,
+  type KeyType,
+  lazily,
+  loadArrays,
+  loadRows,
+  type MemoryUse,
+  Pacer,
+  type PinnedArray,
+  type PinnedUse,
+  processSeed,
+  type RowOperations,
+  type ScalarArrays,
+  type ScalarType,
+  type Table,
+  type TableSpec,
+  type ValueType,
+} from "warpmap/engine";
+import type { CudaRuntime } from "./runtime/cuda-runtime.js";
+import { pin } from "./runtime/pinned.js";
+import { CudaTable } from "./table/cuda-table.js";
+import { type CudaHost, TableState } from "./table/table-state.js";
+import { usesUntried } from "./untried.js";
+
+/** Elements of an operation's first chunk, while its speed is unknown: less than a millisecond on a GPU. */
+const FIRST_CHUNK = { emulated: 2 ** 19, hardware: 2 ** 22 };
+
+/** What the engine is opened with; `tuning` is for tests. */
+export type CudaRequest = EngineRequest & { readonly tuning?: GpuHost["tuning"] };
+
+export class CudaEngine implements BareEngine {
+  readonly lost: Promise<{ reason: string; message: string }>;
+  readonly traits: CudaRuntime["traits"];
+  readonly defaults: BulkDefaults;
+  readonly hashSeed: number;
+  /** Absent where they run on the host. */
+  readonly rows?: () => Promise<RowOperations>;
+  /** What its tables and row operations need of it. */
+  readonly tableHost: CudaHost;
+
+  constructor(
+    private readonly gpu: CudaRuntime,
+    readonly info: EngineInfo,
+    { strategy, groupSize, seed = processSeed(), tuning = {} }: CudaRequest,
+  ) {
+    this.lost = gpu.lost;
+    this.traits = gpu.traits;
+    this.defaults = { strategy, groupSize };
+    this.hashSeed = seed;
+    if (usesUntried(gpu.traits))
+      this.rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
+    this.tableHost = {
+      // once its levels are complete, which is before anyone has it
+      engine: this as never,
+      gpu,
+      pacer: new Pacer(FIRST_CHUNK[gpu.traits.isEmulated ? "emulated" : "hardware"]),
+      tuning,
+      hostChunk: HOST_CHUNK,
+      maxTableBinding: gpu.traits.maxBuffer,
+    };
+  }
+
+  get memory(): MemoryUse {
+    return this.gpu.memory.use;
+  }
+
+  trim(): number {
+    return this.gpu.memory.trim();
+  }
+
+  async upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
+    return (await loadArrays()).uploadArray(this.tableHost.engine, this.gpu, type, data);
+  }
+
+  async allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+    return (await loadArrays()).zeroedArray(this.tableHost.engine, this.gpu, type, length);
+  }
+
+  pin<T extends ScalarType, U extends PinnedUse>(
+    type: T,
+    length: number,
+    use: U,
+  ): Promise<PinnedArray<T, U>> {
+    return pin(this.tableHost.engine, this.gpu, type, length, use);
+  }
+
+  async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
+    return new CudaTable<K, V>(await TableState.create(this.tableHost, spec));
+  }
+
+  /** Nothing is compiled while a program runs. */
+  async prepare(_spec: TableSpec, _entries: number, _calls: readonly BulkCall[]): Promise<void> {
+    this.gpu.checkAlive();
+    await filling(this.gpu, 0);
+  }
+
+  destroy(): void {
+    this.gpu.destroy();
+  }
+}

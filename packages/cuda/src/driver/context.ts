@@ -1,0 +1,153 @@
+/**
+ * One GPU, opened: its primary context, which it shares with other libraries of the process, and one stream, on which
+ * everything runs in the order of the calls. Results of calls become errors here: memory that is not there is told
+ * apart, a fault of the GPU (an illegal address, an ECC error) loses the context and all that is on it, and nothing
+ * else.
+ */
+import { DeviceLostError, EngineError } from "warpmap/engine";
+import { type Driver, describe, readNumber } from "./driver.js";
+import {
+  type DriverApi,
+  EVENT_BLOCKING_SYNC,
+  EVENT_DISABLE_TIMING,
+  FAULTS,
+  Result,
+  STREAM_NON_BLOCKING,
+} from "./ffi.js";
+import { Waiting } from "./waiting.js";
+
+/** Why a context is of no more use. */
+export interface Loss {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Contexts that are open: those of one GPU are one to the driver, and fail together. */
+const open = new Set<CudaContext>();
+
+export class CudaContext {
+  readonly api: DriverApi;
+  readonly lost: Promise<Loss>;
+  readonly stream: number;
+  readonly #context: number;
+  readonly #waiting: Waiting;
+  /** Events that nobody uses. */
+  readonly #events: number[] = [];
+  /** What ends the waits that are under way. */
+  readonly #guarded = new Set<(error: DeviceLostError) => void>();
+  #loss: Loss | undefined;
+  #announce!: (loss: Loss) => void;
+
+  /** @throws EngineError when the GPU does not open */
+  constructor(
+    readonly driver: Driver,
+    readonly device: number,
+  ) {
+    const { api } = driver;
+    this.api = api;
+    this.lost = new Promise((resolve) => {
+      this.#announce = resolve;
+    });
+    const asked = (what: string, call: (into: BigUint64Array) => number) =>
+      readNumber((into) => this.#expect(what, call(into)));
+    this.#context = asked("Opening the GPU", (into) => api.cuDevicePrimaryCtxRetain(into, device));
+    this.enter();
+    this.stream = asked("Making a stream", (into) => api.cuStreamCreate(into, STREAM_NON_BLOCKING));
+    this.#waiting = new Waiting(driver, this.#context);
+    open.add(this);
+  }
+
+  /** Makes the context this thread's: other devices, and other libraries, have theirs. */
+  enter(): void {
+    this.checkAlive();
+    this.api.cuCtxSetCurrent(this.#context);
+  }
+
+  /** @throws DeviceLostError */
+  checkAlive(): void {
+    if (this.#loss) throw this.#lossError();
+  }
+
+  /** Waits for `promise`, but no longer than the context lives. */
+  guard<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#loss) reject(this.#lossError());
+      this.#guarded.add(reject);
+      promise.then(resolve, reject).finally(() => this.#guarded.delete(reject));
+    });
+  }
+
+  #lossError(): DeviceLostError {
+    return new DeviceLostError(this.#loss?.reason ?? "unknown", this.#loss?.message ?? "");
+  }
+
+  /**
+   * Looks at what a call of the driver answered. @throws EngineError when it was refused, DeviceLostError when the GPU
+   * is
+   */
+  check(what: string, result: number): void {
+    if (FAULTS.includes(result)) this.lose(what, result);
+    this.#expect(what, result);
+  }
+
+  #expect(what: string, result: number): void {
+    this.checkAlive();
+    if (result !== Result.SUCCESS) throw new EngineError(`${what} failed: ${describe(this.driver, result)}`);
+  }
+
+  /** True when the memory was there; false when the GPU, or the host, has too little. */
+  allocated(what: string, result: number): boolean {
+    if (result === Result.OUT_OF_MEMORY) return false;
+    this.check(what, result);
+    return true;
+  }
+
+  /** An event on the stream: what was submitted is done when it comes. */
+  record({ timed = false } = {}): number {
+    const flags = timed ? 0 : EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING;
+    const event =
+      (timed ? undefined : this.#events.pop()) ??
+      readNumber((into) => this.check("Making an event", this.api.cuEventCreate(into, flags)));
+    this.check("Recording an event", this.api.cuEventRecord(event, this.stream));
+    return event;
+  }
+
+  /** Resolves when all that was submitted is done. @throws DeviceLostError when the GPU failed at it */
+  async arrived(what: string): Promise<void> {
+    const event = this.record();
+    const result = await this.guard(this.#waiting.wait(event));
+    this.#events.push(event);
+    this.check(what, result);
+  }
+
+  /** The GPU failed: all calls on its contexts reject from now on, and the next context is a new one. */
+  lose(what: string, result: number): void {
+    const { api, device, driver } = this;
+    const message = `${what} failed: ${describe(driver, result)}`;
+    for (const each of open) if (each.device === device) each.#end({ reason: "unknown", message });
+    api.cuDevicePrimaryCtxReset_v2(device);
+  }
+
+  /** Gives the context back, once `free` has freed what is on it. Idempotent. */
+  destroy(free: () => void): void {
+    if (this.#loss) return;
+    this.enter();
+    this.api.cuStreamSynchronize(this.stream);
+    free();
+    this.#end({ reason: "destroyed", message: "" });
+  }
+
+  #end(loss: Loss): void {
+    if (this.#loss) return;
+    this.#loss = loss;
+    open.delete(this);
+    const { api } = this;
+    api.cuCtxSetCurrent(this.#context);
+    for (const event of this.#events) api.cuEventDestroy_v2(event);
+    api.cuStreamDestroy_v2(this.stream);
+    this.#waiting.close();
+    api.cuDevicePrimaryCtxRelease_v2(this.device);
+    for (const reject of this.#guarded) reject(this.#lossError());
+    this.#announce(loss);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The CUDA driver API, as far as it is used: the one file that names C functions. Every function answers a CUresult.
+ * Handles and addresses are numbers (the driver's lie below 2^53); memory of the host is an address, or a typed array
+ * that the driver is done with when the call returns.
+ */
+/** Kinds of arguments, and what C calls them. */
+const C_TYPES = {
+  int: "int",
+  uint: "uint32_t",
+  size: "uint64_t",
+  memory: "void *",
+  text: "const char *",
+} as const;
+
+interface Arguments {
+  int: number;
+  uint: number;
+  /** Sizes, handles, addresses of either side. */
+  size: number;
+  /** Memory of the host for the time of the call: read, or written with what the function answers. */
+  memory: ArrayBufferView | null;
+  text: string;
+}
+
+const FUNCTIONS = {
+  cuInit: ["uint"],
+  cuDriverGetVersion: ["memory"],
+  cuGetErrorName: ["int", "memory"],
+  cuGetErrorString: ["int", "memory"],
+  cuDeviceGetCount: ["memory"],
+  cuDeviceGet: ["memory", "int"],
+  cuDeviceGetName: ["memory", "int", "int"],
+  cuDeviceGetAttribute: ["memory", "int", "int"],
+  cuDeviceTotalMem_v2: ["memory", "int"],
+  cuDevicePrimaryCtxRetain: ["memory", "int"],
+  cuDevicePrimaryCtxRelease_v2: ["int"],
+  cuDevicePrimaryCtxReset_v2: ["int"],
+  cuCtxSetCurrent: ["size"],
+  cuStreamCreate: ["memory", "uint"],
+  cuStreamDestroy_v2: ["size"],
+  cuStreamSynchronize: ["size"],
+  cuEventCreate: ["memory", "uint"],
+  cuEventDestroy_v2: ["size"],
+  cuEventRecord: ["size", "size"],
+  cuEventQuery: ["size"],
+  cuEventElapsedTime: ["memory", "size", "size"],
+  cuMemAllocAsync: ["memory", "size", "size"],
+  cuMemFreeAsync: ["size", "size"],
+  cuMemHostRegister_v2: ["size", "size", "uint"],
+  cuMemHostUnregister: ["size"],
+  cuMemcpyAsync: ["size", "size", "size", "size"],
+  cuMemcpyHtoDAsync_v2: ["size", "memory", "size", "size"],
+  cuMemsetD8Async: ["size", "uint", "size", "size"],
+  cuModuleLoadData: ["memory", "memory"],
+  cuModuleUnload: ["size"],
+  cuModuleGetFunction: ["memory", "size", "text"],
+  cuFuncSetAttribute: ["size", "int", "int"],
+  cuLaunchKernel: [
+    "size",
+    ...(["uint", "uint", "uint"] as const),
+    ...(["uint", "uint", "uint"] as const),
+    "uint",
+    "size",
+    "memory",
+    "memory",
+  ],
+} as const satisfies { readonly [name: string]: readonly (keyof Arguments)[] };
+
+type Functions = typeof FUNCTIONS;
+type ArgumentsOf<L extends readonly (keyof Arguments)[]> = { [I in keyof L]: Arguments[L[I]] };
+
+/** The functions by name. */
+export type DriverApi = {
+  readonly [N in keyof Functions]: (...args: ArgumentsOf<Functions[N]>) => number;
+};
+
+/** A loaded library, and the memory that its addresses name. */
+export interface Ffi {
+  readonly api: DriverApi;
+  /** The address of an array's memory, which stays where it is for as long as the array lives. */
+  addressOf(array: ArrayBufferView): number;
+  /** The text at an address; empty at 0. */
+  textAt(address: number): string;
+}
+
+/** Loads a library. @throws Error when it is not there, or lacks a function */
+export function loadLibrary(
+  koffi: Pick<typeof import("koffi"), "load" | "address" | "decode">,
+  path: string,
+): Ffi {
+  const library = koffi.load(path);
+  const declare = ([name, kinds]: [string, readonly (keyof Arguments)[]]) =>
+    [
+      name,
+      library.func(
+        name,
+        "int",
+        kinds.map((kind) => C_TYPES[kind]),
+      ),
+    ] as const;
+  const functions = Object.entries(FUNCTIONS).map((entry) => declare(entry as never));
+  return {
+    api: Object.fromEntries(functions) as unknown as DriverApi,
+    addressOf: (array) => Number(koffi.address(array)),
+    textAt: (address) => (address === 0 ? "" : koffi.decode(BigInt(address), "char", -1)),
+  };
+}
+
+/** Values of CUresult. */
+export const Result = { SUCCESS: 0, OUT_OF_MEMORY: 2, NO_DEVICE: 100, NOT_READY: 600 } as const;
+
+/**
+ * Results that say that the context is of no more use: shut down (4), gone (46, 709), errors of the memory (214, 220),
+ * and what kernels that fault leave behind, as an illegal address (700), a timeout, an assertion, or nothing better
+ * known (999).
+ */
+export const FAULTS: readonly number[] = [
+  4, 46, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999,
+];
+
+/** Numbers of CUdevice_attribute. */
+export const Attribute = {
+  MULTIPROCESSORS: 16,
+  CAPABILITY_MAJOR: 75,
+  CAPABILITY_MINOR: 76,
+  CAN_USE_HOST_POINTER: 91,
+  SHARED_MEMORY_OF_BLOCK_OPTIN: 97,
+} as const;
+
+/** Flags of cuStreamCreate and cuEventCreate. */
+export const STREAM_NON_BLOCKING = 1;
+export const EVENT_BLOCKING_SYNC = 1;
+export const EVENT_DISABLE_TIMING = 2;

@@ -1,0 +1,147 @@
+/**
+ * Kernels of the fat binary, and their calls. A kernel's function (function-name.ts) has one argument: a struct with an
+ * address and a number of bytes for every binding, and then a word for every constant and every parameter, in the order
+ * of the declaration.
+ */
+import {
+  type Bindings,
+  bindingsOf,
+  type Constants,
+  getOrMake,
+  type Kernel,
+  type KernelSource,
+  type Params,
+  type Range,
+} from "warpmap/engine";
+import type { CudaContext } from "../driver/context.js";
+import { readNumber } from "../driver/driver.js";
+import { functionName } from "./function-name.js";
+import { addressOf } from "./memory.js";
+
+/** Threads of a block, unless the kernel has the constant WORKGROUP or INVOCATIONS. */
+const BLOCK = 256;
+/** Bytes of the largest struct: the driver takes 4 KiB. */
+const MOST_BYTES = 4096;
+const RANGE_BYTES = 16;
+/** Of CUfunction_attribute. */
+const MOST_DYNAMIC_SHARED = 8;
+
+/** What kernels are called with: one at a time, and the driver copies it during the call. */
+const bytes = new DataView(new ArrayBuffer(MOST_BYTES));
+const pointer = new BigUint64Array(1);
+
+/** A constant that says how many words of shared memory a launch gives each block, by the fragment that uses them. */
+const SHARED_WORDS: readonly [fragment: string, constant: string] = ["join/part-table", "SLOTS"];
+
+export class Kernels {
+  readonly #functions = new Map<string, number>();
+  /** By the values of their constants: making one takes longer than its launch. */
+  readonly #kernels = new WeakMap<KernelSource, Map<string, CudaKernel>>();
+  /** Bytes of shared memory that launches of a function may ask for. */
+  readonly #shared = new Map<number, number>();
+  readonly #module: number;
+
+  /** @param image the fat binary */
+  constructor(
+    private readonly context: CudaContext,
+    image: Uint8Array,
+  ) {
+    const { api, driver } = context;
+    this.#module = readNumber((into) =>
+      context.check("Loading the kernels", api.cuModuleLoadData(into, image)),
+    );
+    pointer[0] = BigInt(driver.addressOf(bytes));
+  }
+
+  /** Lets launches of a function ask for so much shared memory, and for what others asked before. */
+  #allowShared(name: string, address: number, bytes: number): void {
+    if (bytes <= (this.#shared.get(address) ?? 0)) return;
+    const result = this.context.api.cuFuncSetAttribute(address, MOST_DYNAMIC_SHARED, bytes);
+    this.context.check(`Shared memory of the kernel ${name}`, result);
+    this.#shared.set(address, bytes);
+  }
+
+  /** @param constants besides those of the source WORKGROUP, and SHARED_BYTES that a launch asks for */
+  compile<P extends string, B extends string, C extends string>(
+    source: KernelSource<P, B, C>,
+    constants: Constants<C>,
+  ): CudaKernel<P, B> {
+    const known = getOrMake(this.#kernels, source as KernelSource, () => new Map<string, CudaKernel>());
+    const key = JSON.stringify(constants);
+    return getOrMake(known, key, () =>
+      this.#make(source as KernelSource, constants),
+    ) as unknown as CudaKernel<P, B>;
+  }
+
+  #make(source: KernelSource, constants: Constants): CudaKernel {
+    const name = functionName(source, constants);
+    let address = this.#functions.get(name);
+    if (address === undefined) {
+      const { api } = this.context;
+      address = readNumber((into) =>
+        this.context.check(`Finding the kernel ${name}`, api.cuModuleGetFunction(into, this.#module, name)),
+      );
+      this.#functions.set(name, address);
+    }
+    const kernel = new CudaKernel(this.context, address, source, constants);
+    if (kernel.sharedBytes > 0) this.#allowShared(name, address, kernel.sharedBytes);
+    return kernel;
+  }
+}
+
+export class CudaKernel<P extends string = string, B extends string = string> implements Kernel<P, B> {
+  readonly #bindings: readonly string[];
+  readonly #constants: readonly number[];
+  readonly #block: number;
+  /** Bytes of shared memory that a launch asks for. */
+  readonly sharedBytes: number;
+
+  constructor(
+    private readonly context: CudaContext,
+    private readonly address: number,
+    readonly source: KernelSource<P, B>,
+    constants: Constants,
+  ) {
+    this.#bindings = [...bindingsOf(source).keys()];
+    const names = new Set(source.fragments.flatMap((fragment) => fragment.constants));
+    this.#constants = Array.from(names, (name) => Number(constants[name] ?? 0));
+    this.#block = Number(constants.WORKGROUP ?? constants.INVOCATIONS ?? BLOCK);
+    const [fragment, words] = SHARED_WORDS;
+    const sharesWords = source.fragments.some(({ name }) => name === fragment);
+    this.sharedBytes = Number(constants.SHARED_BYTES ?? (sharesWords ? 4 * Number(constants[words]) : 0));
+  }
+
+  /** Puts the kernel on the stream. */
+  launch(bindings: Bindings<B>, params: Params<P>, blocks: number): void {
+    if (blocks === 0) return;
+    let at = 0;
+    for (const name of this.#bindings) {
+      const range = (bindings as Bindings<string>)[name];
+      bytes.setBigUint64(at, range ? BigInt(addressOf(range)) : 0n, true);
+      bytes.setBigUint64(at + 8, range ? BigInt(bytesOf(range)) : 0n, true);
+      at += RANGE_BYTES;
+    }
+    for (const word of this.#constants) {
+      bytes.setUint32(at, word, true);
+      at += 4;
+    }
+    for (const name of this.source.params) {
+      bytes.setUint32(at, (params as Params<string>)[name] ?? 0, true);
+      at += 4;
+    }
+    const { api, stream } = this.context;
+    const [grid, block] = [[blocks, 1, 1] as const, [this.#block, 1, 1] as const];
+    const result = api.cuLaunchKernel(
+      this.address,
+      ...grid,
+      ...block,
+      this.sharedBytes,
+      stream,
+      pointer,
+      null,
+    );
+    this.context.check(`The kernel ${this.source.label}`, result);
+  }
+}
+
+const bytesOf = ({ buffer, offset = 0, size = buffer.size - offset }: Range) => size;

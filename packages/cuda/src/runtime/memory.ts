@@ -1,0 +1,86 @@
+/**
+ * Where memory comes from. The GPU's: by the driver's pool, in the order of the stream, so that neither allocating nor
+ * freeing waits. The host's that the GPU reads and writes by itself: ArrayBuffers, whose pages are registered with the
+ * driver. They stay JavaScript's, so that an array which is read after its device is gone reads memory that is there.
+ */
+import type { BufferSource, GpuBuffer, Range } from "warpmap/engine";
+import type { CudaContext } from "../driver/context.js";
+import { readNumber } from "../driver/driver.js";
+
+/** What `Wanted.usage` is for pinned memory of the host; memory of the GPU has none. */
+export const PINNED = 1;
+/** Bytes of a page: what is registered is no one else's. */
+const PAGE = 4096;
+
+export class CudaBuffer implements GpuBuffer {
+  constructor(
+    readonly size: number,
+    readonly address: number,
+    /** The memory, where it is the host's. */
+    readonly host?: Uint8Array<ArrayBuffer>,
+  ) {}
+}
+
+/** The memory of all buffers that are pinned. */
+const pinnedMemory = new WeakSet<ArrayBufferLike>();
+/** True for views of pinned memory, which the GPU reads in its own time. */
+export const isPinned = ({ buffer }: ArrayBufferView): boolean => pinnedMemory.has(buffer);
+
+/** What a runtime's buffer is. */
+export const native = (buffer: GpuBuffer): CudaBuffer => buffer as CudaBuffer;
+
+/** Where a range begins. */
+export const addressOf = ({ buffer, offset = 0 }: Range): number => native(buffer).address + offset;
+
+/** What GpuMemory allocates by. @param most bytes of the largest buffer */
+export function bufferSource(context: CudaContext, most: number): BufferSource {
+  const { api, stream } = context;
+  return {
+    maxBuffer: most,
+    checkAlive: () => context.checkAlive(),
+    guard: (promise) => context.guard(promise),
+    async idle() {
+      await context.arrived("Waiting for the GPU");
+      // gives what was freed back to the system: another process may need it
+      context.check("Waiting for the GPU", api.cuStreamSynchronize(stream));
+    },
+    async allocate(label, size, usage) {
+      context.enter();
+      return usage === PINNED ? pinned(context, label, size) : onGpu(context, label, size);
+    },
+    free(buffer) {
+      const { address, host } = native(buffer);
+      if (host) api.cuMemHostUnregister(address);
+      else api.cuMemFreeAsync(address, stream);
+    },
+  };
+}
+
+function onGpu(context: CudaContext, label: string, size: number): CudaBuffer | undefined {
+  const { api, stream } = context;
+  const what = `Allocating ${label}`;
+  let hasRoom = false;
+  const address = readNumber((into) => {
+    hasRoom = context.allocated(what, api.cuMemAllocAsync(into, size, stream));
+  });
+  if (!hasRoom) return undefined;
+  context.check(what, api.cuMemsetD8Async(address, 0, size, stream));
+  return new CudaBuffer(size, address);
+}
+
+function pinned(context: CudaContext, label: string, size: number): CudaBuffer | undefined {
+  const { api, driver } = context;
+  const bytes = Math.ceil(size / PAGE) * PAGE;
+  let memory: ArrayBuffer;
+  try {
+    memory = new ArrayBuffer(bytes + PAGE);
+  } catch {
+    return undefined; // the host has too little
+  }
+  const start = driver.addressOf(new Uint8Array(memory));
+  const skip = (PAGE - (start % PAGE)) % PAGE;
+  const isThere = context.allocated(`Pinning ${label}`, api.cuMemHostRegister_v2(start + skip, bytes, 0));
+  if (!isThere) return undefined;
+  pinnedMemory.add(memory);
+  return new CudaBuffer(size, start + skip, new Uint8Array(memory, skip, size));
+}

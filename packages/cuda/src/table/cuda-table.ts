@@ -1,0 +1,321 @@
+/**
+ * A table on the GPU: the engine's operations over whole batches. Batches are bound chunk by chunk (gpu/batch), and a
+ * chunk is one launch of an operation's kernel, which works until every element is done; only a table that is about to
+ * be full takes several.
+ */
+import {
+  type Batch,
+  type BoundChunk,
+  type BoundResult,
+  type CallOptions,
+  type Chosen,
+  type Column,
+  type Destination,
+  eachChunk,
+  type Input,
+  type InsertCall,
+  type InsertPolicy,
+  type InsertTally,
+  type KeyType,
+  lengthOf,
+  type Missing,
+  type Output,
+  type Range,
+  type Readback,
+  resultColumns,
+  ruleOf,
+  type Scalar,
+  type Table,
+  type TableSpec,
+  type TableStats,
+  type ValueType,
+  wordsOf,
+} from "warpmap/engine";
+import { choose } from "./choose.js";
+import { hashesOf } from "./own-hashes.js";
+import { firstOn, planFor, type Sorted, sortByPartition, unsort } from "./partitions.js";
+import { retrieveAll } from "./retrieve-all.js";
+import { statistics } from "./statistics.js";
+import { blocksFor, type TableState } from "./table-state.js";
+
+/** Where an insert says what became of each element, a byte each. */
+interface Flags {
+  readonly isNew?: Column | undefined;
+  readonly rejected?: Column | undefined;
+}
+
+export class CudaTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
+  constructor(private readonly state: TableState) {}
+
+  get spec(): TableSpec {
+    return this.state.spec;
+  }
+
+  get live(): number {
+    return this.state.live;
+  }
+
+  get tombstones(): number {
+    return this.state.tombstones;
+  }
+
+  choose(
+    keys: Input<K>,
+    which: "first" | "last",
+    call: Pick<CallOptions, "where" | "signal">,
+  ): Promise<Chosen> {
+    return choose(this.state, keys, which, call);
+  }
+
+  async insert(
+    keys: Input<K>,
+    values: Input<V> | null,
+    policy: InsertPolicy,
+    call: InsertCall,
+  ): Promise<InsertTally> {
+    const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
+    await this.#eachChunk(`insert ${policy}`, { keys, values }, call, "device", async (chunk, _, sorts) => {
+      const rejected = call.rejected && (await chunk.scratch.input("u8", call.rejected, chunk));
+      // elements that are rejected are marked in the order of the batch
+      const isSorted = sorts && !rejected && !this.#mayFill(chunk);
+      const sorted = isSorted ? await sortByPartition(this.state, chunk, false) : null;
+      addTally(tally, await this.#insertChunk(chunk, policy, { rejected }, sorted));
+    });
+    return tally;
+  }
+
+  async insertAndFind(
+    keys: Input<K>,
+    values: Input<V> | null,
+    output: Destination,
+    call: CallOptions,
+  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+    const { host, spec } = this.state;
+    const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
+    const types = ["u8", spec.value as V | null] as const;
+    const results = await resultColumns(host, lengthOf(keys), output, types);
+    const [flags, stored] = results.columns;
+    await results.keepUnlessThrown(() =>
+      this.#eachChunk("insertAndFind", { keys, values }, call, output, async (chunk, readBack, sorts) => {
+        const isNew = await flags.bind(chunk.scratch, chunk);
+        const found = await stored?.bind(chunk.scratch, chunk);
+        const reads = [...isNew.readback(chunk), ...(found?.readback(chunk) ?? [])];
+        const sorted = sorts && !this.#mayFill(chunk) ? await sortByPartition(this.state, chunk, true) : null;
+        const sortedNew = sorted && (await chunk.scratch.column("u8", chunk.count));
+        addTally(tally, await this.#insertChunk(chunk, "keep", { isNew: sortedNew ?? isNew.column }, sorted));
+        await readBack(reads, (now) =>
+          this.#findChunk(chunk, now, {
+            values: found,
+            sorted,
+            ...(sortedNew && { sortedNew, found: isNew.column }),
+          }),
+        );
+      }),
+    );
+    return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
+  }
+
+  async find(
+    keys: Input<K>,
+    missing: Missing,
+    output: Destination,
+    call: CallOptions,
+  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+    const { host, spec } = this.state;
+    const type = (spec.value ?? spec.key) as V;
+    const results = await resultColumns(host, lengthOf(keys), output, [type, "u8"]);
+    const [values, flags] = results.columns;
+    await results.keepUnlessThrown(() =>
+      this.#eachChunk("find", { keys }, call, output, async (chunk, readBack, sorts) => {
+        const to = await values.bind(chunk.scratch, chunk);
+        const found = await flags.bind(chunk.scratch, chunk);
+        const reads = [...to.readback(chunk), ...found.readback(chunk)];
+        await readBack(reads, (now) =>
+          this.#findChunk(chunk, now, { values: to, found: found.column, missing, sorts }),
+        );
+      }),
+    );
+    return { values: values.output, found: flags.output };
+  }
+
+  async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
+    const results = await resultColumns(this.state.host, lengthOf(keys), output, ["u8", null]);
+    const [flags] = results.columns;
+    await results.keepUnlessThrown(() =>
+      this.#eachChunk("contains", { keys }, call, output, async (chunk, readBack, sorts) => {
+        const found = await flags.bind(chunk.scratch, chunk);
+        await readBack(found.readback(chunk), (now) =>
+          this.#findChunk(chunk, now, { found: found.column, sorts }),
+        );
+      }),
+    );
+    return flags.output;
+  }
+
+  async erase(keys: Input<K>, call: CallOptions): Promise<number> {
+    let sum = 0;
+    await this.#eachChunk("erase", { keys }, call, "device", async (chunk, _, sorts) => {
+      const { count } = chunk;
+      const sorted = sorts ? await sortByPartition(this.state, chunk, false) : null;
+      const bindings = sorted ? { keys: sorted.keys } : await this.#inputs(chunk);
+      const params = { COUNT: count };
+      const run = await this.state.runs("erase", bindings, params, blocksFor(count));
+      sum += (await this.state.change("erase", run)).erased;
+    });
+    return sum;
+  }
+
+  retrieveAll(
+    output: Destination,
+    call: CallOptions,
+  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+    return retrieveAll(this.state, output, call);
+  }
+
+  clear(): Promise<void> {
+    return this.state.clear();
+  }
+
+  stats(): Promise<TableStats> {
+    return statistics(this.state);
+  }
+
+  destroy(): void {
+    this.state.destroy();
+  }
+
+  #eachChunk(
+    operation: string,
+    batch: Pick<Batch<K, V>, "keys" | "values">,
+    call: CallOptions,
+    output: Destination,
+    run: (chunk: BoundChunk, readBack: ReadBack, sorts: boolean) => Promise<unknown>,
+  ): Promise<void> {
+    const plan = async (count: number) => planFor(this.state, count, call);
+    return eachChunk(this.state, operation, { ...batch, plan }, call, output, (chunk, choice, readBack) => {
+      chunk.log?.correctChunk({ strategy: "direct", reason: choice.reason });
+      return run(chunk, readBack, choice.strategy === "partitions");
+    });
+  }
+
+  /** Whether a chunk's keys may not all fit. */
+  #mayFill({ count }: BoundChunk): boolean {
+    return count > this.state.free;
+  }
+
+  /** What kernels read of a chunk. */
+  async #inputs(chunk: BoundChunk): Promise<{ keys: Range; mask?: Range; hashes?: Range }> {
+    const hashes = await hashesOf(this.state, chunk);
+    return {
+      keys: firstOn(chunk.keys),
+      mask: chunk.mask && firstOn(chunk.mask),
+      hashes: hashes && firstOn(hashes),
+    };
+  }
+
+  /**
+   * Inserts a chunk. Where it may fill the table, kernels take a ticket for every slot before they claim it, and leave
+   * the elements that get none to the next round; in a round without tickets nothing is inserted, so that it settles
+   * the rest.
+   */
+  async #insertChunk(
+    chunk: BoundChunk,
+    policy: InsertPolicy,
+    flags: Flags,
+    sorted: Sorted | null,
+  ): Promise<InsertTally> {
+    const { state } = this;
+    const { count, scratch, values } = chunk;
+    const RULE = ruleOf(policy, state.spec.value);
+    const isCareful = this.#mayFill(chunk);
+    const rejected = flags.rejected ?? (isCareful ? await scratch.column("u8", count) : undefined);
+    const bindings = {
+      ...(sorted
+        ? { keys: sorted.keys, values: sorted.values }
+        : { ...(await this.#inputs(chunk)), values: values && firstOn(values) }),
+      isNew: flags.isNew && firstOn(flags.isNew),
+      rejected: rejected && firstOn(rejected),
+    };
+    const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
+    for (let round = 0, hadTickets = true; hadTickets && (round === 0 || tally.rejected > 0); round++) {
+      hadTickets = isCareful && state.free > 0;
+      const [CAREFUL, ACCEPT_REJECTED, REUSE] = [isCareful, round > 0, state.tombstones > 0].map(Number);
+      const params = { COUNT: count, RULE, CAREFUL, ACCEPT_REJECTED, REUSE, AHEAD: sorted?.AHEAD };
+      const run = await state.runs("insert", bindings, params, blocksFor(count));
+      const counters = await state.change("insert", run);
+      tally.inserted += counters.inserted;
+      tally.existing += counters.existing;
+      tally.rejected = counters.rejected;
+    }
+    return tally;
+  }
+
+  /** Looks a chunk up, and reads results back. */
+  async #findChunk(chunk: BoundChunk, reads: readonly Readback[], to: Finding): Promise<void> {
+    const { state } = this;
+    const { values, found, missing } = to;
+    const now = values?.split ? [] : reads;
+    const [MISSING, MISSING_HIGH] = this.#missingWords(missing);
+    const columns = { values: values && firstOn(values.column), found: found && firstOn(found) };
+    const sorted = to.sorted ?? (to.sorts ? await sortByPartition(state, chunk, true) : null);
+    const COUNT = chunk.count;
+    if (sorted) {
+      const words = { MISSING, MISSING_HIGH };
+      await this.#findSorted(chunk, sorted, { ...columns, sortedNew: to.sortedNew }, words, now);
+    } else {
+      const bindings = { ...(await this.#inputs(chunk)), ...columns };
+      const run = await state.runs("find", bindings, { COUNT, MISSING, MISSING_HIGH }, blocksFor(COUNT));
+      await state.look("find", run, now);
+    }
+    const absent = Array.isArray(missing) && found ? { flags: found, missing } : undefined;
+    await values?.split?.(COUNT, reads, absent);
+  }
+
+  /** Looks a sorted chunk up, and brings what was found into the order of the batch. */
+  async #findSorted(
+    { count, scratch }: BoundChunk,
+    sorted: Sorted,
+    {
+      values,
+      found,
+      sortedNew,
+    }: { values: Range | undefined; found: Range | undefined; sortedNew: Column | undefined },
+    missing: { MISSING: number | undefined; MISSING_HIGH: number | undefined },
+    reads: readonly Readback[],
+  ): Promise<void> {
+    const { state } = this;
+    const { valueWords, keyWords } = state.format;
+    const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
+    const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
+    const bindings = { keys: sorted.keys, values: sortedValues, found: sortedNew ? undefined : sortedFound };
+    const params = { COUNT: count, ...missing };
+    await state.submissions.ahead("find", await state.runs("find", bindings, params, blocksFor(count)));
+    await unsort(state, sorted, count, { sortedValues, sortedFound, values, found }, reads);
+  }
+
+  /** The words that stand for absent values; those of composites are written when they are split. */
+  #missingWords(missing: Missing | undefined): readonly number[] {
+    if (missing === undefined || Array.isArray(missing)) return [];
+    return wordsOf((this.spec.value ?? this.spec.key) as Scalar, missing as number | bigint);
+  }
+}
+
+/** Where a look-up writes, and how it goes about it. */
+interface Finding {
+  readonly values?: BoundResult | undefined;
+  readonly found?: Column;
+  readonly missing?: Missing;
+  /** The chunk is to be sorted first; or was. */
+  readonly sorts?: boolean;
+  readonly sorted?: Sorted | null;
+  /** Flags of the sorted chunk to bring back in place of whether keys are there. */
+  readonly sortedNew?: Column;
+}
+
+type ReadBack = Parameters<Parameters<typeof eachChunk>[5]>[2];
+
+function addTally(sum: InsertTally, tally: InsertTally): void {
+  sum.inserted += tally.inserted;
+  sum.existing += tally.existing;
+  sum.rejected += tally.rejected;
+}

@@ -1,0 +1,94 @@
+/**
+ * The kernels of tables, as kernels/ has them: each once for a kind of slots. Their constants say what a table is, so
+ * that one kernel serves all tables of a kind.
+ */
+import {
+  drawn,
+  type Fragment,
+  fragment,
+  hashNames,
+  type KernelSource,
+  kernelSource,
+  NO_SEED,
+  read,
+  readWrite,
+  type TableSpec,
+} from "warpmap/engine";
+import { formatOf } from "./formats.js";
+
+/** What every kernel of a table is told of it. HASH: a place in `hashNames`, or OWN_HASH. */
+const table = fragment("", {
+  bindings: { slots: readWrite(), control: readWrite() },
+  constants: ["SLOTS", "HASH", "MULTIPLIER", "OFFSET", "KEY_WORDS", "VALUE_WORDS", "FLOATS32", "FLOATS64"],
+});
+
+/** Hashes come with the keys: the function is a user's own. */
+const OWN_HASH = hashNames.length;
+
+/** The values of the constants for a table. */
+export function constantsOf(spec: TableSpec) {
+  const { hash, seed = NO_SEED, slots } = spec;
+  const { keyWords, valueWords, keyFloats } = formatOf(spec);
+  const { multiplier, offset } = seed === NO_SEED ? { multiplier: 1, offset: 0 } : drawn(seed);
+  const floats = (words: number) =>
+    keyFloats.reduce((bits, float) => (float.words === words ? bits | (1 << float.at) : bits), 0);
+  return {
+    SLOTS: slots,
+    HASH: typeof hash === "string" ? hashNames.indexOf(hash) : OWN_HASH,
+    MULTIPLIER: multiplier >>> 0,
+    OFFSET: offset >>> 0,
+    KEY_WORDS: keyWords,
+    VALUE_WORDS: valueWords,
+    FLOATS32: floats(1),
+    FLOATS64: floats(2),
+  };
+}
+
+const keys = { keys: read(), mask: read(), hashes: read() };
+
+/** The operations by the names of their functions, which end in the kind of slots. */
+export const operations = {
+  insert: {
+    params: ["COUNT", "RULE", "CAREFUL", "ACCEPT_REJECTED", "REUSE", "AHEAD"],
+    bindings: {
+      keys: read(),
+      values: read(),
+      mask: read(),
+      hashes: read(),
+      isNew: readWrite(),
+      rejected: readWrite(),
+    },
+  },
+  find: {
+    params: ["COUNT", "MISSING", "MISSING_HIGH", "AHEAD"],
+    bindings: { ...keys, values: readWrite(), found: readWrite() },
+  },
+  erase: { params: ["COUNT", "AHEAD"], bindings: keys },
+  retrieve: { params: ["COUNT"], bindings: { keys: readWrite(), values: readWrite() } },
+  statistics: { params: [], bindings: { hashes: read(), histogram: readWrite() } },
+} as const;
+
+export type Operation = keyof typeof operations;
+export type ParamOf<O extends Operation> = (typeof operations)[O]["params"][number];
+export type BindingOf<O extends Operation> = keyof (typeof operations)[O]["bindings"] & string;
+
+/** The kernel of an operation on tables with a kind of slots. */
+export function tableKernel(operation: Operation, kind: string): KernelSource<string, string> {
+  const { params, bindings } = operations[operation];
+  const fragments: readonly Fragment[] = [table, fragment("", { bindings })];
+  return kernelSource<string, string, string>(`${operation}_${kind}`, params, fragments);
+}
+
+/** rows[i] = i. */
+export const numberRows = kernelSource(
+  "number_rows",
+  ["COUNT"],
+  [fragment("", { bindings: { rows: readWrite() } })],
+);
+
+/** chosen[i] = mask[i] and rows[i] == i. */
+export const markChosen = kernelSource(
+  "mark_chosen",
+  ["COUNT"],
+  [fragment("", { bindings: { rows: read(), mask: read(), chosen: readWrite() } })],
+);

@@ -1,0 +1,181 @@
+/**
+ * A table's memory on the GPU and its numbers on the host. Every kernel that may change the table goes through
+ * `change`, which keeps the numbers exact: entries, tombstones, longest probe.
+ */
+import {
+  type Bindings,
+  EMPTY,
+  filling,
+  type GpuBuffer,
+  type GpuHost,
+  type Kernel,
+  lazily,
+  type Params,
+  type Range,
+  type Readback,
+  type Recording,
+  Submissions,
+  type TableSpec,
+} from "warpmap/engine";
+import type { CudaRuntime } from "../runtime/cuda-runtime.js";
+import { type CudaFormat, formatOf, slotsBytes } from "./formats.js";
+import { type BindingOf, constantsOf, type Operation, type ParamOf, tableKernel } from "./kernels.js";
+
+/** What kernels count, in the order of the words of `control`. */
+const COUNTERS = [
+  "inserted",
+  "existing",
+  "rejected",
+  "reused",
+  "erased",
+  "sideInserted",
+  "sideErased",
+  "found",
+  "tickets",
+  "maxProbe",
+] as const;
+export type Counters = { readonly [N in (typeof COUNTERS)[number]]: number };
+/** Bytes of `control`. */
+const CONTROL_BYTES = 64;
+/** Words that are of one call: all before the longest probe, which is a fact of the table. */
+const CALL_WORDS = COUNTERS.indexOf("maxProbe");
+
+/** Blocks that keep the largest GPUs busy: eight for each of 132 multiprocessors. */
+const BUSY_BLOCKS = 8 * 132;
+
+/** Blocks for so many elements, of 256 threads: one element a thread at least, and 2,048 a block where there are many. */
+export function blocksFor(elements: number): number {
+  return Math.max(Math.ceil(elements / 2048), Math.min(Math.ceil(elements / 256), BUSY_BLOCKS));
+}
+
+/** What the parts of the engine need of it. */
+export interface CudaHost extends GpuHost {
+  readonly gpu: CudaRuntime;
+}
+
+export class TableState {
+  readonly format: CudaFormat;
+  readonly slotsRange: Range;
+  readonly submissions: Submissions;
+  #mainLive = 0;
+  #sideLive = 0;
+  #tombstones = 0;
+  #freed = false;
+  readonly #kernels = new Map<Operation, () => Promise<Kernel>>();
+
+  private constructor(
+    readonly host: CudaHost,
+    readonly spec: TableSpec,
+    readonly slots: GpuBuffer,
+    readonly control: GpuBuffer,
+  ) {
+    this.format = formatOf(spec);
+    this.slotsRange = { buffer: slots, size: slotsBytes(spec) };
+    this.submissions = new Submissions(host.gpu);
+  }
+
+  /** An empty table. @throws LimitError when the GPU has too little memory */
+  static async create(host: CudaHost, spec: TableSpec): Promise<TableState> {
+    const { memory } = host.gpu;
+    const made: GpuBuffer[] = [];
+    try {
+      for (const bytes of [slotsBytes(spec), CONTROL_BYTES])
+        made.push(await memory.acquire("table", { bytes }));
+      const state = new TableState(host, spec, made[0], made[1]);
+      await state.clear();
+      return state;
+    } catch (error) {
+      for (const buffer of made) memory.release(buffer);
+      throw error;
+    }
+  }
+
+  /** Entries, side slots included. */
+  get live(): number {
+    return this.#mainLive + this.#sideLive;
+  }
+
+  /**
+   * New keys that the table takes. Keys of one word that equal a sentinel have places besides its slots, as on every
+   * engine; wider ones take a slot's place.
+   */
+  get free(): number {
+    return this.spec.slots - (this.format.keyWords === 1 ? this.#mainLive : this.live);
+  }
+
+  get tombstones(): number {
+    return this.#tombstones;
+  }
+
+  /** What runs an operation's kernel. */
+  async runs<O extends Operation>(
+    operation: O,
+    bindings: Bindings<BindingOf<O>>,
+    params: Params<ParamOf<O>>,
+    blocks: number,
+  ): Promise<Recording> {
+    const kernel = (await this.#kernel(operation)) as Kernel<ParamOf<O>, string>;
+    const all = { ...bindings, slots: this.slotsRange, control: { buffer: this.control } };
+    return (recorder) => recorder.dispatch(kernel, all, params, blocks);
+  }
+
+  #kernel(operation: Operation): Promise<Kernel> {
+    let kernel = this.#kernels.get(operation);
+    if (!kernel) {
+      const source = tableKernel(operation, this.format.kind);
+      kernel = lazily(() => this.host.gpu.compile(source, constantsOf(this.spec)));
+      this.#kernels.set(operation, kernel);
+    }
+    return kernel();
+  }
+
+  /** Blocks for a scan of all slots. */
+  get scanBlocks(): number {
+    return Math.ceil((this.spec.slots + this.format.sideSlots) / 4096);
+  }
+
+  /** Submits a kernel that changes nothing, and waits for it. */
+  async look(label: string, run: Recording, reads: readonly Readback[]): Promise<void> {
+    const done = { buffer: this.control, offset: 0, into: new Uint8Array(4) };
+    await this.submissions.submit(label, run, reads.length > 0 ? reads : [done]);
+  }
+
+  /** Submits a kernel with zeroed counters, and notes what it counted. */
+  async change(operation: Operation, run: Recording): Promise<Counters> {
+    const { control, submissions } = this;
+    const into = new Uint8Array(CONTROL_BYTES);
+    const words = new Uint32Array(CALL_WORDS);
+    words[COUNTERS.indexOf("tickets")] = this.free;
+    await submissions.accepted();
+    this.host.gpu.write(control, 0, new Uint8Array(words.buffer));
+    await submissions.submit(operation, run, [{ buffer: control, offset: 0, into }]);
+    return this.#note(new Uint32Array(into.buffer));
+  }
+
+  #note(words: Uint32Array): Counters {
+    const counters = Object.fromEntries(COUNTERS.map((name, i) => [name, words[i]])) as Counters;
+    const { inserted, sideInserted, erased, sideErased, reused } = counters;
+    const mainErased = erased - sideErased;
+    this.#mainLive += inserted - sideInserted - mainErased;
+    this.#sideLive += sideInserted - sideErased;
+    this.#tombstones += mainErased - reused;
+    return counters;
+  }
+
+  /** Takes everything out. */
+  async clear(): Promise<void> {
+    const { gpu } = this.host;
+    const fill = await filling(gpu, EMPTY);
+    await gpu.submit("clear", (recorder) => {
+      fill(recorder, this.slotsRange);
+      recorder.clear(this.control);
+    });
+    this.#mainLive = this.#sideLive = this.#tombstones = 0;
+  }
+
+  destroy(): void {
+    if (this.#freed) return;
+    this.#freed = true;
+    for (const buffer of [this.slots, this.control]) this.host.gpu.memory.release(buffer);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * `warpmap/engine`: what engines of other packages are made of (packages/cuda is one). The seam and its classes, which
+ * must be those of the containers, and the parts that GPU engines share over a GpuRuntime. For packages that are built
+ * and released with this one: there are no declarations, and no promise beyond ENGINE_PROTOCOL.
+ */
+export {
+  BackendUnavailableError,
+  DeviceLostError,
+  EngineError,
+  LimitError,
+  ValidationError,
+  WarpmapError,
+} from "../errors.js";
+export { checkWhole, detached } from "../options.js";
+export { ruleOf } from "./apply.js";
+export { DeviceArray } from "./device-array.js";
+export { type KeyType, lengthOf, type ValueType } from "./element-types.js";
+export type {
+  BareEngine,
+  BulkCall,
+  BulkDefaults,
+  CallOptions,
+  Chosen,
+  Destination,
+  EngineInfo,
+  Input,
+  InsertCall,
+  InsertPolicy,
+  InsertTally,
+  MemoryUse,
+  Missing,
+  Output,
+  Table,
+  TableStats,
+} from "./engine.js";
+export { PROBE_HISTOGRAM } from "./engine.js";
+export { canonicalise } from "./float-keys.js";
+export { type Batch, bindElements, eachChunk, HOST_CHUNK } from "./gpu/batch/batches.js";
+export type { BoundChunk } from "./gpu/batch/bound-chunk.js";
+export { type Column, loadArrays, newArray, placeOf, Scratch } from "./gpu/batch/columns.js";
+export { type BoundResult, resultColumns } from "./gpu/batch/results.js";
+export { Submissions } from "./gpu/call.js";
+export { filling } from "./gpu/fill.js";
+export { getOrMake } from "./gpu/get-or-make.js";
+export type { GpuHost } from "./gpu/host.js";
+export {
+  bindingsOf,
+  type Constants,
+  type Fragment,
+  fragment,
+  type KernelSource,
+  kernelSource,
+  read,
+  readWrite,
+} from "./gpu/kernel-source.js";
+export { type BufferSource, GpuMemory } from "./gpu/memory/gpu-memory.js";
+export { readBytes } from "./gpu/memory/read-bytes.js";
+export { Pacer } from "./gpu/pacer.js";
+export type {
+  Bindings,
+  GpuBuffer,
+  GpuRuntime,
+  GpuTraits,
+  Kernel,
+  Params,
+  PinnedPiece,
+  Range,
+  Readback,
+  Recorder,
+  Recording,
+  Submitter,
+} from "./gpu/runtime.js";
+export { drawn, homeSlot, keyedWord } from "./hash.js";
+export { hashNames, NO_SEED, type OwnHash } from "./hash-names.js";
+export { EMPTY, type TableSpec, TOMBSTONE } from "./layout.js";
+export { lazily } from "./lazily.js";
+export { PinnedArray, type PinnedStorage, type PinnedUse } from "./pinned-array.js";
+export type { PlanLog } from "./plan-log.js";
+export { processSeed } from "./process-seed.js";
+export { ENGINE_PROTOCOL, type EngineRequest, type OpenedEngine, registerEngine } from "./registry.js";
+export type { RowOperations } from "./row-operations.js";
+export {
+  arrayClass,
+  asBytes,
+  type Scalar,
+  type ScalarArrays,
+  type ScalarType,
+  scalarBytes,
+  wordsOf,
+} from "./scalars.js";
+export { type SlotFormat, slotFormat } from "./slot-format.js";
+
+/** Row operations over a GpuHost: a module that the first call for them loads. */
+export const loadRows = () => import("./gpu/gpu-rows.js");

@@ -1,0 +1,142 @@
+/**
+ * The groups of a part of a table, made by one thread, as plain data: so any thread can group what it has decoded, and
+ * the states alone go to the calling one. Dictionaries become their values, so that parts have one type.
+ */
+
+import { columnIndex, readTable, type SourceColumn, type SourceTable } from "../../arrow/columns.js";
+import { compactChunk } from "../../arrow/compact-chunk.js";
+import type { FilePart } from "../../arrow/file-parts.js";
+import { plainChunk, RowBatch, shapeOf } from "../../arrow/row-batch.js";
+import { sourceColumn } from "../../arrow/source-columns.js";
+import type { TableInput } from "../../arrow/table-input.js";
+import type { RowOperations } from "../../engine/row-operations.js";
+import type { NamedAggregate } from "../aggregates.js";
+import { encodeOwnKeys } from "../keys/encode-keys.js";
+import { NEEDS } from "./chunks.js";
+import { COLUMN_STATES, type ColumnStates, GroupStates, openSource } from "./group-states.js";
+import { Registers } from "./registers.js";
+import type { StateName } from "./states.js";
+import { SumPlan } from "./sum-plan.js";
+import { Sums } from "./sums.js";
+
+/** States that come to the same whatever the parts are, and hold no more than a group has different values. */
+const OF_PARTS: readonly StateName[] = ["counts", "sums", "registers", ...COLUMN_STATES];
+
+/** Whether parts may be grouped by themselves: nothing is held but the groups, and what is added up is exact. */
+export function arePartial(aggregates: readonly NamedAggregate[]): boolean {
+  const needed = aggregates.flatMap(({ aggregate }) => NEEDS[aggregate.name]);
+  return needed.every((state) => OF_PARTS.includes(state));
+}
+
+/** What is grouped of each part, and what is asked of its groups. */
+export interface PartGrouping {
+  readonly by: readonly string[];
+  readonly aggregates: readonly NamedAggregate[];
+}
+
+/** A part for another thread, which decodes it. */
+export interface GroupedPart {
+  readonly data: FilePart["data"];
+  readonly grouping: PartGrouping;
+}
+
+/** The groups of a part. */
+export interface PartStates {
+  /** Rows of the part. */
+  readonly rows: number;
+  readonly groups: number;
+  readonly rowCounts: Float64Array;
+  /** Keys and states that are columns, as an Arrow IPC stream. */
+  readonly columns: Uint8Array;
+  readonly states: readonly { readonly name: string; readonly states: ColumnStates }[];
+}
+
+/** Groups a part on the calling thread. @param sum as RowOperations.sumGroups */
+export async function groupPart(
+  part: TableInput,
+  { by, aggregates }: PartGrouping,
+  sum: NonNullable<RowOperations["sumGroups"]>,
+  signal?: AbortSignal,
+): Promise<PartStates> {
+  const table = readTable(part, "");
+  const { rows } = table;
+  const source = openSource(table, by, aggregates);
+  const plan = new SumPlan(source.columns, aggregates, true);
+  const call = { numbers: plan.needsNumbers, alone: true, signal };
+  const { columns, ...groups } = await sum(encodeOwnKeys(source.keys, rows), plan.summed, call);
+  const pause = async () => signal?.throwIfAborted();
+  const made = { ...groups, sums: columns };
+  return packStates((await GroupStates.of(source, plan, made, ungrouped, pause, null)).own(), rows);
+}
+
+/** No state of a part groups values. */
+const ungrouped = () => Promise.reject(new Error("warpmap: a part has no groups within groups"));
+
+/** The same with values in place of dictionaries. */
+export function plainStates(all: GroupStates): GroupStates {
+  return all.withColumns(plainColumn);
+}
+
+/** In place of columns, which go to the other thread by themselves. */
+const SENT = null as unknown as SourceColumn;
+
+/** The same as plain data. @param all in memory of its own; its states are such as arePartial says */
+export function packStates(all: GroupStates, rows: number): PartStates {
+  const columns: SourceColumn[] = [];
+  const rest = all.withColumns((column) => {
+    columns.push(plainColumn(column));
+    return SENT;
+  });
+  const states = Array.from(rest.columns, ([name, { states }]) => ({ name, states }));
+  const names = columns.map((_, i) => String(i));
+  const table = { rows: all.groups, names, column: (i: number) => columns[i], columns };
+  const shape = shapeOf(table, "", [...columns.keys()]);
+  const pieces = RowBatch.of(shape, table).toIpc();
+  return { rows, groups: all.groups, rowCounts: all.rowCounts, columns: joined(pieces), states };
+}
+
+function plainColumn(column: SourceColumn): SourceColumn {
+  return sourceColumn(column.field, compactChunk(plainChunk(column.contiguous())));
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+/** What holds a part's states. */
+export function viewsOfStates({ rowCounts, columns, states }: PartStates): ArrayBufferView[] {
+  const views: ArrayBufferView[] = [rowCounts, columns];
+  for (const { states: own } of states) {
+    const { counts, sums, registers } = own;
+    if (counts) views.push(counts);
+    if (registers) views.push(registers.entries);
+    if (sums) views.push(...sums.parts, ...(sums.odd ?? []));
+  }
+  return views;
+}
+
+/** The groups again. @param like a table with the parts' columns, without rows and dictionaries */
+export function receivedStates(part: PartStates, like: SourceTable, by: readonly string[]): GroupStates {
+  const indices = by.map((name) => columnIndex(like, name, ""));
+  const columns = part.states.map(({ name, states: { sums, registers, ...states } }) => {
+    const index = columnIndex(like, name, "");
+    for (const kind of COLUMN_STATES) if (kind in states) indices.push(index);
+    const own: ColumnStates = states;
+    if (sums) own.sums = Sums.received(sums);
+    if (registers) own.registers = Registers.received(registers);
+    const { field } = like.column(index);
+    return [name, { field, batchClass: like.column(index).contiguous().batchClass, states: own }] as const;
+  });
+  const { chunks } = RowBatch.fromIpc(shapeOf(like, "", indices), part.columns, part.groups);
+  const received = chunks.map((chunk, i) => sourceColumn(like.column(indices[i]).field, chunk));
+  const keys = by.map(() => SENT);
+  return GroupStates.received(keys, part.rowCounts, new Map(columns)).withColumns(
+    () => received.shift() as SourceColumn,
+  );
+}
