@@ -42,8 +42,19 @@ export interface GupsFigures {
 export function defaultGupsEntries(device: Device): number {
   if (device.backend === "cpu") return 2 ** 24;
   if (device.info.software) return 2 ** 20;
-  const most = (device.gpuDevice as GPUDevice).limits.maxStorageBufferBindingSize / 8;
+  const most = (device.gpuDevice?.limits.maxStorageBufferBindingSize ?? 2 ** 30) / 8;
   return Math.min(2 ** 27, 2 ** Math.floor(Math.log2(most)));
+}
+
+/** As {@link measureGups} at the default size; null on a device for which no such kernel is written, as CUDA's. */
+export async function gupsOf(device: Device, runs: number): Promise<GupsFigures | null> {
+  if (device.backend !== "cpu" && !device.gpuDevice) return null;
+  return measureGups(device, { entries: defaultGupsEntries(device), runs });
+}
+
+/** What reports say of it among their parameters. */
+export function gupsParameters(gups: GupsFigures | null): BenchRow {
+  return gups ? { "GUPS GB/s": gupsGigabytes(gups), "GUPS table bytes": gups.entries * 8 } : {};
 }
 
 /** Measures random reads and copies, after checking that the reads read what they should. */
@@ -55,7 +66,9 @@ export function measureGups(device: Device, size: GupsSize): Promise<GupsFigures
       "Give a power of two from 1024 to 2^30; an entry is 8 bytes.",
     );
   }
-  return device.backend === "cpu" ? measureGupsOnCpu(device, size) : measureGupsOnGpu(device, size);
+  if (device.backend === "cpu") return measureGupsOnCpu(device, size);
+  if (device.gpuDevice) return measureGupsOnGpu(device, size);
+  throw new ValidationError(`gups has no kernel for ${device.backend}.`, "Use a webgpu or cpu device.");
 }
 
 /**

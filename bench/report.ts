@@ -91,7 +91,7 @@ export function byDevice<T>(device: Device, choices: { gpu: T; cpu: T; software:
 
 /** True for a GPU that is no emulation: figures of other GPUs say something beside its own. */
 export function isRealGpu({ backend, info }: Device): boolean {
-  return backend === "webgpu" && !info.software;
+  return backend !== "cpu" && !info.software;
 }
 
 /** What rows call the engine of a device. */

@@ -2,7 +2,7 @@
 import type { Plan } from "../src/index.js";
 import { type GupsFigures, gupsGigabytes } from "./gups.js";
 import { PassTimer, type PassTimes } from "./pass-times.js";
-import type { BenchRow } from "./report.js";
+import { type BenchRow, isRealGpu } from "./report.js";
 import { type Contestant, FEW_KEYS, type Operation } from "./static-map-contestants.js";
 import { type TimedCall, type Timing, timeInTurn } from "./timing.js";
 
@@ -28,7 +28,7 @@ export interface RowSubject {
 
 export interface RowTiming {
   readonly runs: number;
-  readonly gups: GupsFigures;
+  readonly gups: GupsFigures | null;
   /** Many points are measured: less warming up for each, and no kernel times. */
   readonly brief?: boolean;
 }
@@ -53,7 +53,7 @@ export async function timeRows(
     const call = contestant.calls[subject.operation];
     return call ? [{ contestant, call }] : [];
   });
-  const hardware = able.some(({ contestant: { device } }) => device?.gpuDevice && !device.info.software);
+  const hardware = able.some(({ contestant: { device } }) => device && isRealGpu(device));
   const timings = await timeInTurn(
     able.map(({ call }) => call),
     {
@@ -118,7 +118,7 @@ function describe(
   { size, load, operation, pairBytes = 8 }: RowSubject,
   { contestant, timing, kernels, strategy }: Result,
   results: readonly Result[],
-  gups: GupsFigures,
+  gups: GupsFigures | null,
 ): BenchRow {
   const few = operation === "find of 1,000 host keys";
   const keys = few ? Math.min(FEW_KEYS, size) : size;
@@ -136,13 +136,15 @@ function describe(
     runs: timing.runs,
     "G ops/s": keys / timing.median / 1e6,
     "GB/s": bandwidth,
-    "ratio to GUPS": bandwidth / gupsGigabytes(gups, contestant.device?.info.threads ?? 1),
+    ...(gups && {
+      "ratio to GUPS": bandwidth / gupsGigabytes(gups, contestant.device?.info.threads ?? 1),
+    }),
     ...(map && { "ratio to JS Map": map.timing.median / timing.median }),
     ...(kernels && kernelColumns(bytes, kernels, gups)),
   };
 }
 
-function kernelColumns(bytes: number, kernels: PassTimes, gups: GupsFigures): BenchRow {
+function kernelColumns(bytes: number, kernels: PassTimes, gups: GupsFigures | null): BenchRow {
   const ms = totalMs(kernels);
   // shorter than a step of the timestamps
   if (ms === 0) return {};
@@ -150,7 +152,7 @@ function kernelColumns(bytes: number, kernels: PassTimes, gups: GupsFigures): Be
   return {
     "kernel ms": ms,
     "kernel GB/s": bandwidth,
-    "kernel ratio to GUPS": bandwidth / gupsGigabytes(gups),
+    ...(gups && { "kernel ratio to GUPS": bandwidth / gupsGigabytes(gups) }),
     kernels: [...kernels].map(([label, each]) => `${label} ${each.toFixed(3)}`).join(", "),
   };
 }

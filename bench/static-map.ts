@@ -7,7 +7,7 @@
  * On the CPU, JavaScript's Map runs in turn with the engine, and the engine with one thread as well as with all.
  */
 import { type Device, LimitError, openDevice, ValidationError } from "../src/index.js";
-import { defaultGupsEntries, type GupsFigures, gupsGigabytes, measureGups } from "./gups.js";
+import { type GupsFigures, gupsOf, gupsParameters } from "./gups.js";
 import { CUCO_BY_LOAD, STATIC_MAPS } from "./published.js";
 import {
   type BenchOptions,
@@ -60,7 +60,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
   const notes = notesFor(device, plan);
   options.signal?.throwIfAborted();
   options.onProgress?.("gups");
-  const gups = await measureGups(device, { entries: defaultGupsEntries(device), runs });
+  const gups = await gupsOf(device, runs);
   const rows: BenchRow[] = [];
   for (const candidates of plan.points) {
     for (const [i, point] of candidates.entries()) {
@@ -85,8 +85,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       "load factor": options.sweep === "load" ? "varied" : LOAD_FACTOR,
       hash: "murmur3",
       threads: device.info.threads,
-      "GUPS GB/s": gupsGigabytes(gups),
-      "GUPS table bytes": gups.entries * 8,
+      ...gupsParameters(gups),
     },
     rows,
     ...(isRealGpu(device) && {
@@ -165,7 +164,12 @@ function checkSize(size: number): void {
 async function measurePoint(
   device: Device,
   { size, load, operations, beside }: Point,
-  { gups, brief, runs, ...options }: BenchOptions & { runs: number; gups: GupsFigures; brief: boolean },
+  {
+    gups,
+    brief,
+    runs,
+    ...options
+  }: BenchOptions & { runs: number; gups: GupsFigures | null; brief: boolean },
 ): Promise<BenchRow[]> {
   const workload = new Workload(size);
   const rows: BenchRow[] = [];

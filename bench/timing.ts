@@ -116,6 +116,10 @@ async function timeOnce({ before, call, after }: TimedCall): Promise<number> {
 }
 
 /** Waits for the GPU: a call is done when its results are known, but a clear is not when it answers, nor is memory that was freed. */
-export async function settle({ gpuDevice }: Device): Promise<void> {
-  await gpuDevice?.queue.onSubmittedWorkDone();
+export async function settle(device: Device): Promise<void> {
+  if (device.gpuDevice) return void (await device.gpuDevice.queue.onSubmittedWorkDone());
+  if (device.backend === "cpu") return;
+  const word = await device.upload(Uint32Array.of(0)); // behind all that was begun
+  await word.read();
+  word.destroy();
 }

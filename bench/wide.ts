@@ -3,7 +3,7 @@
  * at a low and a high load, and fresh tables. Every table is checked key by key first.
  */
 import { type Device, LimitError, StaticMap, ValidationError } from "../src/index.js";
-import { defaultGupsEntries, type GupsFigures, gupsGigabytes, measureGups } from "./gups.js";
+import { type GupsFigures, gupsOf, gupsParameters } from "./gups.js";
 import { freshTables } from "./lifecycle/tables.js";
 import { CUCO_WIDE } from "./published.js";
 import {
@@ -37,7 +37,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     options.onProgress?.(what);
   };
   step("gups");
-  const gups = await measureGups(device, { entries: defaultGupsEntries(device), runs });
+  const gups = await gupsOf(device, runs);
   const rows: BenchRow[] = [];
   const notes = [
     "ms is the median wall time of the awaited call, inputs and results on the device. GB/s = 16 bytes × keys / time, GB are 10^9 bytes.",
@@ -64,8 +64,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       value: "u64",
       hash: "murmur3",
       threads: device.info.threads,
-      "GUPS GB/s": gupsGigabytes(gups),
-      "GUPS table bytes": gups.entries * 8,
+      ...gupsParameters(gups),
     },
     rows,
     ...(isRealGpu(device) && { published: CUCO_WIDE }),
@@ -76,7 +75,7 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
 interface Asked extends BenchOptions {
   readonly load: number;
   readonly runs: number;
-  readonly gups: GupsFigures;
+  readonly gups: GupsFigures | null;
   readonly step: (what: string) => void;
 }
 

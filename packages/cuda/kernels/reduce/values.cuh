@@ -38,6 +38,8 @@ struct Column {
   /// The logarithm of the values in a word.
   u32 inWord;
 
+  WARPMAP_DEVICE static u32 valuesInWord(u32 bits) { return bits >= 32 ? 0 : __clz(int(bits)) - 26; }
+
   template <class Arguments>
   WARPMAP_DEVICE explicit Column(const Arguments& a)
       : data(wordsOf(a.data)),
@@ -46,7 +48,7 @@ struct Column {
         words(a.params.words),
         form(a.params.form),
         infinity(a.params.infinity),
-        inWord(bits >= 32 ? 0 : __clz(int(bits)) - 26) {}
+        inWord(valuesInWord(bits)) {}
 
   WARPMAP_DEVICE Loaded load(u32 row) const {
     const u32* from = data + (bits >= 32 ? u64(row) * words : row >> inWord);

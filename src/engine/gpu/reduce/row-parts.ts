@@ -120,7 +120,8 @@ async function splittingInto(run: RowRun, source: UnsplitRows, to: Memory, param
   const column = value ? dataOf(value.column) : carried?.data;
   const data = column && (await run.bind(column));
   const bindings = { keys, data, partStarts, ...to };
-  const all = { ...params, words: carried?.words, ...values };
+  const along = carried && { words: carried.words, bits: 32 * carried.words };
+  const all = { ...params, ...along, ...values };
   const record = (recorder: Recorder, chunk: Chunk) => split(recorder, bindings, { ...all, ...chunk });
   return () => run.eachChunk("split rows", rows, record, { waits: false });
 }

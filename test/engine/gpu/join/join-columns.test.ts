@@ -10,14 +10,14 @@ import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { LimitError } from "../../../../src/errors.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
 import { weakCasSeen } from "../../webgpu/helpers/weak-cas.js";
+import { openGpu } from "../helpers/open-gpu.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-type Engine = Awaited<ReturnType<typeof openVariant>>;
+type Engine = Awaited<ReturnType<typeof openGpu>>;
 
 const mix = (n: number) => Math.imul(n + 1, 0x9e3779b1) >>> 0;
 const rowsOf = <T>(rows: number, of: (row: number) => T) => Array.from({ length: rows }, (_, row) => of(row));
@@ -97,7 +97,7 @@ function expectedOf(left: Side, right: Side): string[] {
 
 /** Joins, compares with the Map, and answers whether it went this way. */
 async function isJoined(left: Side, right: Side, overrides: Tuning = {}): Promise<boolean> {
-  const engine = await openVariant({ tuning: { partedJoin: { leastRows: 0, narrow: false }, ...overrides } });
+  const engine = await openGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false }, ...overrides } });
   const [a, b] = [await uploaded(engine, left, 0), await uploaded(engine, right, 1)];
   const log = new PlanLog();
   log.begin();
@@ -233,7 +233,7 @@ describe("kernels", () => {
   const right = { ...left, columns: [1] };
 
   it("are compiled side by side", async () => {
-    const engine = await openVariant({ tuning: { partedJoin: { leastRows: 0, narrow: false } } });
+    const engine = await openGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false } } });
     const { gpu } = engine.tableHost;
     const compile = gpu.compile.bind(gpu);
     const compiling = { now: 0, most: 0 };
@@ -250,7 +250,7 @@ describe("kernels", () => {
   });
 
   it("that do not compile fail the call", async () => {
-    const engine = await openVariant({ tuning: { partedJoin: { leastRows: 0, narrow: false } } });
+    const engine = await openGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false } } });
     vi.spyOn(engine.tableHost.gpu, "compile").mockRejectedValue(new Error("no kernel"));
     const [a, b] = [await uploaded(engine, left, 0), await uploaded(engine, right, 1)];
     await expect(joinColumns(rowHost(engine.tableHost), a.side, b.side, {})).rejects.toThrow("no kernel");

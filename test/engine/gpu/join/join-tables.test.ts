@@ -15,12 +15,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Device, openDevice } from "../../../../src/index.js";
 import { join } from "../../../../src/relational/index.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openVariant } from "../../webgpu/helpers/variants.js";
+import { openGpu } from "../helpers/open-gpu.js";
 
 let gpu: Device;
 let cpu: Device;
 beforeAll(async () => {
-  gpu = new Device(await openVariant({ tuning: { partedJoin: { leastRows: 0, narrow: false } } }), "A test.");
+  gpu = new Device(await openGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false } } }), "A test.");
   cpu = await openDevice({ backend: "cpu", threads: 1 });
 });
 afterAll(() => cpu.destroy());
