@@ -1,4 +1,4 @@
-// npm run pack:conformance: test/conformance as one file, dist-test/conformance.mjs, for a machine with a GPU that has Node and
+// npm run pack:conformance: test/conformance, and row operations of GPU engines, as one file, dist-test/conformance.mjs, for a machine with a GPU that has Node and
 // the package `webgpu` or, for CUDA, `koffi`, but not the rest of node_modules. The CUDA engine and its kernels go with it;
 // WARPMAP_CUDA_UNTRIED=1 has it use what has not run on a GPU yet (packages/cuda/src/untried.ts).
 //
@@ -11,13 +11,18 @@ import { sourceTexts } from "./build-plugins.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const shim = join(root, "test/shim/vitest-on-node.ts");
-const suite = join(root, "test/conformance");
 const cuda = join(root, "packages/cuda");
 const ENTRY = "\0conformance";
 
-const files = readdirSync(suite, { recursive: true })
-  .filter((path) => path.endsWith(".test.ts"))
-  .sort();
+/** Row operations with small data that take the ways of large data: run with those of CUDA. */
+const ROWS =
+  /^gpu\/(groups\/group-rows|join\/(join-columns|join-rows|join-tables|match-.*)|reduce\/.*)\.test\.ts$/;
+const testsIn = (folder, wanted = /\.test\.ts$/) =>
+  readdirSync(join(root, "test", folder), { recursive: true })
+    .filter((path) => wanted.test(path))
+    .map((path) => `${folder}/${path}`)
+    .sort();
+const files = [...testsIn("conformance"), ...testsIn("engine", ROWS)];
 
 await build({
   cwd: root,
@@ -42,7 +47,7 @@ console.log(`dist-test/conformance.mjs: ${files.length} files`);
 function entry(id) {
   if (id !== ENTRY) return null;
   const loads = files.map((path) => {
-    const specifier = JSON.stringify(join(suite, path));
+    const specifier = JSON.stringify(join(root, "test", path));
     return `if (wanted(${JSON.stringify(path)})) await inFile(${JSON.stringify(path)}, () => import(${specifier}));`;
   });
   return [

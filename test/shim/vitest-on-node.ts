@@ -1,5 +1,5 @@
 // What the conformance suite uses of Vitest, on top of node:test, for machines that have Node and a GPU and nothing else.
-// scripts/pack-conformance.mjs puts this module in Vitest's place. `expect` is Vitest's own.
+// scripts/pack-conformance.mjs puts this module in Vitest's place. `expect` and `vi` are Vitest's own.
 //
 // Test files declare their tests while they load; `inFile` gives each a suite of its own, so hooks at the top of a file stay
 // in that file, as they do in Vitest.
@@ -17,6 +17,7 @@ import {
   JestExtend,
   setState,
 } from "@vitest/expect";
+import { fn, restoreAllMocks, spyOn } from "@vitest/spy";
 import type { ProvidedContext } from "vitest";
 
 type Body = (...args: never[]) => unknown;
@@ -69,6 +70,7 @@ export function inject(key: keyof ProvidedContext): string | boolean {
 }
 
 export const expect = createExpect();
+export const vi = { fn, restoreAllMocks, spyOn };
 
 function declareTest(name: string, body: () => unknown, timeout = TIMEOUT_MS): void {
   declarations.push(() => {
