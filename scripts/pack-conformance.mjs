@@ -1,6 +1,5 @@
 // npm run pack:conformance: test/conformance, and row operations of GPU engines, as one file, dist-test/conformance.mjs, for a machine with a GPU that has Node and
-// the package `webgpu` or, for CUDA, `koffi`, but not the rest of node_modules. The CUDA engine and its kernels go with it;
-// WARPMAP_CUDA_UNTRIED=1 has it use what has not run on a GPU yet (packages/cuda/src/untried.ts).
+// the package `webgpu` or, for CUDA, `koffi`, but not the rest of node_modules. The CUDA engine and its kernels go with it.
 //
 //   node dist-test/conformance.mjs [PART OF A FILE NAME...]    WARPMAP_TEST_BACKEND=webgpu (the default), cuda or cpu
 import { cpSync, existsSync, readdirSync } from "node:fs";

@@ -32,7 +32,6 @@ import type { CudaRuntime } from "./runtime/cuda-runtime.js";
 import { pin } from "./runtime/pinned.js";
 import { CudaTable } from "./table/cuda-table.js";
 import { type CudaHost, TableState } from "./table/table-state.js";
-import { usesUntried } from "./untried.js";
 
 /** Elements of an operation's first chunk, while its speed is unknown: less than a millisecond on a GPU. */
 const FIRST_CHUNK = { emulated: 2 ** 19, hardware: 2 ** 22 };
@@ -45,8 +44,7 @@ export class CudaEngine implements BareEngine {
   readonly traits: CudaRuntime["traits"];
   readonly defaults: BulkDefaults;
   readonly hashSeed: number;
-  /** Absent where they run on the host. */
-  readonly rows?: () => Promise<RowOperations>;
+  readonly rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
   /** What its tables and row operations need of it. */
   readonly tableHost: CudaHost;
 
@@ -59,8 +57,6 @@ export class CudaEngine implements BareEngine {
     this.traits = gpu.traits;
     this.defaults = { strategy, groupSize };
     this.hashSeed = seed;
-    if (usesUntried(gpu.traits))
-      this.rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
     this.tableHost = {
       // once its levels are complete, which is before anyone has it
       engine: this as never,

@@ -14,7 +14,6 @@ import {
   read,
   readWrite,
 } from "warpmap/engine";
-import { usesUntried } from "../untried.js";
 import { slotsBytes } from "./formats.js";
 import { constantsOf } from "./kernels.js";
 import type { TableState } from "./table-state.js";
@@ -43,7 +42,6 @@ export function planFor(state: TableState, count: number, { strategy, where }: C
   if (sharedBytes(state.format) > state.host.gpu.facts.sharedMemory)
     return direct("the GPU has too little shared memory to sort elements of that size");
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
-  if (!usesUntried(state.host.gpu.traits)) return direct("sorting was not tried on a GPU yet");
   if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
   if (count < LEAST_SORTED) return direct("the batch is small");
   return { strategy: "partitions", reason: "table and batch are large" } as const;

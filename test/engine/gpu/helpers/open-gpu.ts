@@ -13,6 +13,8 @@ export type GpuOptions = Pick<WebgpuOptions, "seed" | "strategy" | "tuning">;
 
 /** False where kernels run through CUDA: tests that put WGSL in place of an engine's own, or watch a GPUDevice, ask. */
 export const onWebgpu = inject("backend") !== "cuda";
+/** False on a GPU of its own, whose parts and workgroups are larger: few rows may take another way there. */
+export const onSmallParts = onWebgpu || process.env.WARPMAP_CUDA_DRIVER !== undefined;
 
 /** Opens the engine. @param seen what one on WebGPU sees of the device that all of a process share */
 export async function openGpu(

@@ -1,7 +1,7 @@
 // Groups that are summed up part by part, against a loop over the rows: every short type, any number of groups, rows of one part only, more groups
 // than a workgroup's memory has slots, uneven keys, compare-exchanges that fail, chunks, little memory; and what is left to other ways.
 import fc from "fast-check";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
@@ -12,7 +12,7 @@ import type { Reduction } from "../../../../src/engine/reductions.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { weakCasSeen } from "../../webgpu/helpers/weak-cas.js";
-import { openGpu } from "../helpers/open-gpu.js";
+import { onSmallParts, openGpu } from "../helpers/open-gpu.js";
 import { bitsOf, check, type NumberKind, numberKinds, type TestColumn } from "./cases.js";
 
 afterEach(() => {
@@ -113,7 +113,7 @@ it("compare-exchanges that fail for no reason", async () => {
   expect(last(ways)).toMatch(PARTS);
 });
 
-it("keys of some hundred rows each", async () => {
+it.runIf(onSmallParts)("keys of some hundred rows each", async () => {
   const keys = keysOf(4000, 17);
   expect(last(await waysOf(keys, [columnOf(U32, keys.length)]))).toMatch(PARTS);
 });
@@ -140,16 +140,18 @@ function keysWith(count: number, isWanted: (mixed: number) => boolean): number[]
   return keys;
 }
 
-it.each([
-  [
-    "than a workgroup has slots for",
-    [...keysWith(600, (mixed) => mixed >>> 24 === 5), ...keysOf(11_400, 300)],
-  ],
-  ["than a sample tells", keysWith(6000, (mixed) => mixed % 256 > 0)],
-])("more groups %s are found another way", async (_, keys) => {
-  const ways = await waysOf(keys, [columnOf(U32, keys.length)]);
-  expect(ways[1]).toMatch(PARTS);
-  expect(last(ways)).not.toMatch(PARTS);
+describe.runIf(onSmallParts)("more groups", () => {
+  it.each([
+    [
+      "than a workgroup has slots for",
+      [...keysWith(600, (mixed) => mixed >>> 24 === 5), ...keysOf(11_400, 300)],
+    ],
+    ["than a sample tells", keysWith(6000, (mixed) => mixed % 256 > 0)],
+  ])("%s are found another way", async (_, keys) => {
+    const ways = await waysOf(keys, [columnOf(U32, keys.length)]);
+    expect(ways[1]).toMatch(PARTS);
+    expect(last(ways)).not.toMatch(PARTS);
+  });
 });
 
 it("groups are found another way where there is no memory for their rows", async () => {
