@@ -1,6 +1,6 @@
 /**
- * The cuda engine: arrays, tables and row operations on an NVIDIA GPU. What it lacks (lists, sketches, dictionaries)
- * runs on the host: cpu/host-levels.ts.
+ * The cuda engine: arrays, tables, row operations and sketches on an NVIDIA GPU. What it lacks (lists, dictionaries) runs
+ * on the host: cpu/host-levels.ts.
  */
 import {
   type BareEngine,
@@ -16,6 +16,7 @@ import {
   lazily,
   loadArrays,
   loadRows,
+  loadSketches,
   type MemoryUse,
   Pacer,
   type PinnedArray,
@@ -24,6 +25,7 @@ import {
   type RowOperations,
   type ScalarArrays,
   type ScalarType,
+  type SketchOperations,
   type Table,
   type TableSpec,
   type ValueType,
@@ -47,7 +49,8 @@ export class CudaEngine implements BareEngine {
   readonly hashSeed: number;
   /** Absent where they run on the host. */
   readonly rows?: () => Promise<RowOperations>;
-  /** What its tables and row operations need of it. */
+  readonly sketches?: () => Promise<SketchOperations>;
+  /** What its tables, row operations and sketches need of it. */
   readonly tableHost: CudaHost;
 
   constructor(
@@ -59,8 +62,10 @@ export class CudaEngine implements BareEngine {
     this.traits = gpu.traits;
     this.defaults = { strategy, groupSize };
     this.hashSeed = seed;
-    if (usesUntried(gpu.traits))
-      this.rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
+    if (usesUntried(gpu.traits)) {
+      this.rows = lazily(async () => (await loadRows()).operationsOf(this.tableHost));
+      this.sketches = lazily(async () => (await loadSketches()).operationsOf(this.tableHost));
+    }
     this.tableHost = {
       // once its levels are complete, which is before anyone has it
       engine: this as never,
