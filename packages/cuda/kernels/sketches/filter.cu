@@ -78,7 +78,7 @@ template <int K> WARPMAP_DEVICE void filterContains(const sketches_filter_contai
   if (element >= a.params.count) return;
 #pragma unroll
   for (u32 k = 0; k < QUAD; k++) {
-    if (!isChosen(a, element + k)) flags &= ~(0xffu << (8 * k));
+    if (element + k >= a.params.count || !isSelected(a, element + k)) flags &= ~(0xffu << (8 * k));
   }
   __stcs((u32*)a.flags.at + a.params.flagShift + element / QUAD, flags);
 }
@@ -88,9 +88,12 @@ template <int K> WARPMAP_DEVICE void filterAdd(const sketches_filter_add_argumen
   Places<K> own(a, element);
 #pragma unroll
   for (u32 k = 0; k < QUAD; k++) {
-    if (!isChosen(a, element + k)) own.blocks[k] = NO_BLOCK;
+    if (!isSelected(a, elementAt(a, element + k))) own.blocks[k] = NO_BLOCK;
   }
-  const u32 word = threadIdx.x % BLOCK_WORDS, neighbours = rows::laneOf() - word, salt = saltOf(word);
+  const u32 word = threadIdx.x % BLOCK_WORDS, neighbours = rows::laneOf() - word;
+  u32 salt = 0;
+#pragma unroll
+  for (u32 w = 0; w < BLOCK_WORDS; w++) salt = w == word ? saltOf(w) : salt;
   u32* const bits = (u32*)a.bits.at + word;
 #pragma unroll
   for (u32 k = 0; k < QUAD; k++) {

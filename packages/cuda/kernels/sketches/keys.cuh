@@ -11,31 +11,45 @@ namespace warpmap::sketches {
 /// Keys of a quad.
 constexpr u32 QUAD = 4;
 
+template <class Arguments> WARPMAP_DEVICE const u32* keysOf(const Arguments& a) { return (const u32*)a.keys.at + a.params.keyShift; }
+
+/// Keys from the chunk's first on that can be loaded as vectors: whole quads.
+template <class Arguments> WARPMAP_DEVICE u32 wholeQuads(const Arguments& a) {
+  return u64(keysOf(a)) % 16 == 0 ? a.params.count / QUAD * QUAD : 0;
+}
+
+/// An element of the chunk; the last one where there are fewer.
+template <class Arguments> WARPMAP_DEVICE u32 elementAt(const Arguments& a, u32 element) { return min(element, a.params.count - 1); }
+
 /// Four keys of K words.
 template <int K> struct Quad {
   u32 words[QUAD * K];
 
-  /// Loads a quad by its first element, a multiple of 4. Where the chunk ends within it or before it, the rest is the
-  /// chunk's last key.
+  /// Loads the quad that begins at an element, a multiple of 4.
   template <class Arguments> WARPMAP_DEVICE void load(const Arguments& a, u32 element) {
-    const u32* const keys = (const u32*)a.keys.at + a.params.keyShift;
-    if (element + QUAD <= a.params.count && u64(keys) % 16 == 0) {
-      const uint4* const at = (const uint4*)(keys + u64(element) * K);
+    if (element < wholeQuads(a)) loadVectors(a, element);
+    else loadWords(a, element);
+  }
+  template <class Arguments> WARPMAP_DEVICE void loadVectors(const Arguments& a, u32 element) {
+    const uint4* const at = (const uint4*)(keysOf(a) + u64(element) * K);
 #pragma unroll
-      for (u32 v = 0; v < K; v++) {
-        const uint4 four = __ldcs(at + v);
-        words[4 * v] = four.x, words[4 * v + 1] = four.y, words[4 * v + 2] = four.z, words[4 * v + 3] = four.w;
-      }
-      return;
+    for (u32 v = 0; v < K; v++) {
+      const uint4 four = __ldcs(at + v);
+      words[4 * v] = four.x, words[4 * v + 1] = four.y, words[4 * v + 2] = four.z, words[4 * v + 3] = four.w;
     }
+  }
+  /// Of elements behind the chunk's end it loads the last key.
+  template <class Arguments> WARPMAP_DEVICE void loadWords(const Arguments& a, u32 element) {
 #pragma unroll
-    for (u32 w = 0; w < QUAD * K; w++) words[w] = keys[u64(min(element + w / K, a.params.count - 1)) * K + w % K];
+    for (u32 w = 0; w < QUAD * K; w++) words[w] = keysOf(a)[u64(elementAt(a, element + w / K)) * K + w % K];
   }
   /// Gives floats the bits under which they are hashed.
   template <class Arguments> WARPMAP_DEVICE void settle(const Arguments& a) {
-    if (K > 1 || !a.KEY_F32) return;
+    if constexpr (K == 1) {
+      if (!a.KEY_F32) return;
 #pragma unroll
-    for (u32 w = 0; w < QUAD * K; w++) words[w] = canonicalF32(words[w]);
+      for (u32 k = 0; k < QUAD; k++) words[k] = canonicalF32(words[k]);
+    }
   }
   WARPMAP_DEVICE u32 hash(u32 k, u32 seed) const {
     return murmur3Words<K>([&](u32 w) { return words[k * K + w]; }, K, seed);
@@ -46,9 +60,8 @@ template <int K> struct Quad {
   WARPMAP_DEVICE u32 second(u32 k, u32 first) const { return hash(k, first); }
 };
 
-/// Whether the chunk has this element, and the mask lets it through.
-template <class Arguments> WARPMAP_DEVICE bool isChosen(const Arguments& a, u32 element) {
-  if (element >= a.params.count) return false;
+/// Whether the mask lets an element through.
+template <class Arguments> WARPMAP_DEVICE bool isSelected(const Arguments& a, u32 element) {
   return !a.MASKED || a.mask.at[u64(a.params.maskShift) * 4 + element] != 0;
 }
 
