@@ -1,4 +1,7 @@
-/** Kernels of sketches as calls on small batches do not start them: few workgroups, which go on to the end of a chunk, and keys that begin at any word. */
+/**
+ * Kernels of sketches as calls on small batches do not start them: few workgroups, which go on to the end of a chunk, and
+ * keys that begin at any word.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Constants, KernelSource } from "../../../../src/engine/gpu/kernel-source.js";
 import type { Params } from "../../../../src/engine/gpu/runtime.js";
