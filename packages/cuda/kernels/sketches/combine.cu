@@ -8,7 +8,7 @@ WARPMAP_DEVICE u32 combined(u32 how, u32 a, u32 b) { return how == 0 ? a | b : h
 
 }  // namespace warpmap::sketches
 
-WARPMAP_KERNEL(sketches_combine_sketches, sketches_combine_sketches_arguments, 256, 8) {
+WARPMAP_KERNEL(sketches_combine_sketches, sketches_combine_sketches_arguments, 256) {
   using warpmap::sketches::combined;
   const auto stride = warpmap::u64(gridDim.x) * blockDim.x;
   for (auto i = warpmap::u64(blockIdx.x) * blockDim.x + threadIdx.x; i < a.into.bytes / 16; i += stride) {
