@@ -23,9 +23,9 @@ const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /** Kernels of users, which pages compile as well. */
 const IN_PAGES = "test/wgsl/changing-wide.test.ts";
 const CUDA_ONLY = "packages/cuda/test/**/*.test.ts";
-/** Row operations of GPU engines, with options that users do not have. */
+/** Row operations and sketches of GPU engines, with options that users do not have. */
 const GPU_ROWS =
-  "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},reduce/*}.test.ts";
+  "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},reduce/*,sketches/*}.test.ts";
 /** Servers and worker processes, for which tests wait more than they work. */
 const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";

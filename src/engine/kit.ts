@@ -88,7 +88,10 @@ export {
   scalarBytes,
   wordsOf,
 } from "./scalars.js";
+export type { SketchOperations } from "./sketch-operations.js";
 export { type SlotFormat, slotFormat } from "./slot-format.js";
 
 /** Row operations over a GpuHost: a module that the first call for them loads. */
 export const loadRows = () => import("./gpu/gpu-rows.js");
+/** The same of sketches. */
+export const loadSketches = () => import("./gpu/sketches/gpu-sketches.js");

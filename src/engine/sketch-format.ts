@@ -1,7 +1,7 @@
 /**
  * What sketches hold, the same on every engine, as reference arithmetic: which bits of a Bloom filter a key sets, and
- * which register of a HyperLogLog it raises to what. sketches/*.wgsl of the webgpu engine is the same arithmetic; a
- * test compares contents byte for byte.
+ * which register of a HyperLogLog it raises to what. The kernels sketches/*.wgsl and sketches/*.cu are the same
+ * arithmetic; a test compares contents byte for byte.
  *
  * Both start from 64 bits of hash: the first word is the hash of tables (murmur3 of engine/hash.ts and hash-words.ts),
  * the second one MurmurHash3_x86_32 of the key's words with the first as its seed.

@@ -65,6 +65,11 @@ inline int __syncthreads_or(int isSet) {
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {}
 
+// ---- loads and stores that say which caches keep the line
+template <class T> inline T __ldcg(const T* at) { return *at; }
+template <class T> inline T __ldcs(const T* at) { return *at; }
+template <class T> inline void __stcs(T* at, T value) { *at = value; }
+
 // ---- bits and numbers
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }

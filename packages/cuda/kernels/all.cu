@@ -21,3 +21,6 @@
 #include "reduce/split.cu"
 #include "reduce/sum-parts.cu"
 #include "reduce/survey.cu"
+#include "sketches/combine.cu"
+#include "sketches/filter.cu"
+#include "sketches/registers.cu"

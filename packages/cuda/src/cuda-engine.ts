@@ -1,6 +1,6 @@
 /**
- * The cuda engine: arrays, tables and row operations on an NVIDIA GPU. What it lacks (lists, sketches, dictionaries)
- * runs on the host: cpu/host-levels.ts.
+ * The cuda engine: arrays, tables, row operations and sketches on an NVIDIA GPU. What it lacks (lists, dictionaries) runs
+ * on the host: cpu/host-levels.ts.
  */
 import {
   type BareEngine,
@@ -16,6 +16,7 @@ import {
   lazily,
   loadArrays,
   loadRows,
+  loadSketches,
   type MemoryUse,
   Pacer,
   type PinnedArray,
@@ -24,6 +25,7 @@ import {
   type RowOperations,
   type ScalarArrays,
   type ScalarType,
+  type SketchOperations,
   type Table,
   type TableSpec,
   type ValueType,
@@ -45,7 +47,10 @@ export class CudaEngine implements BareEngine {
   readonly defaults: BulkDefaults;
   readonly hashSeed: number;
   readonly rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
-  /** What its tables and row operations need of it. */
+  readonly sketches = lazily<SketchOperations>(async () =>
+    (await loadSketches()).operationsOf(this.tableHost),
+  );
+  /** What its tables, row operations and sketches need of it. */
   readonly tableHost: CudaHost;
 
   constructor(

@@ -90,6 +90,8 @@ export interface GpuTraits extends EngineTraits {
   readonly maxBuffer: number;
   /** Bytes of memory that a workgroup shares. */
   readonly maxWorkgroupBytes: number;
+  /** The same of kernels whose memory is said at the launch; absent where there are none. */
+  readonly maxDynamicBytes?: number;
   /** Invocations of a workgroup. */
   readonly maxInvocations: number;
   /** Bindings that a kernel has at most, of which every GPU has 8. */

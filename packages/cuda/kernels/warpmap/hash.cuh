@@ -44,8 +44,8 @@ WARPMAP_DEVICE u32 finish(u64 h) {
 constexpr u32 MOST_KEY_WORDS = 8;
 
 /// MurmurHash3_x86_32 of `count` words; `word(i)` is word i. Loops are unrolled, so that words stay in registers.
-template <u32 MOST, class Words> WARPMAP_DEVICE u32 murmur3Words(const Words& word, u32 count) {
-  u32 h = 0;
+template <u32 MOST, class Words> WARPMAP_DEVICE u32 murmur3Words(const Words& word, u32 count, u32 seed = 0) {
+  u32 h = seed;
 #pragma unroll
   for (u32 i = 0; i < MOST; i++) {
     if (i >= count) break;

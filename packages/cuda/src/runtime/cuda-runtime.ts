@@ -181,12 +181,13 @@ function stagedBytes({ buffer, into }: Readback): number {
   return isStaged ? Math.ceil(into.length / 16) * 16 : 0;
 }
 
-function traitsOf({ memory, isEmulated, readsHost }: GpuFacts): GpuTraits {
+function traitsOf({ memory, sharedMemory, isEmulated, readsHost }: GpuFacts): GpuTraits {
   return {
     // shared kernels count the bytes of a binding with 32 bits; those of tables do not
     maxBinding: Math.min(memory, 2 ** 32 - 256),
     maxBuffer: memory,
     maxWorkgroupBytes: STATIC_SHARED_BYTES,
+    maxDynamicBytes: sharedMemory,
     maxInvocations: 1024,
     maxBindings: 64,
     runsAtOnce: true,

@@ -9,8 +9,11 @@ const VARIANTS: { readonly [fragment: string]: string } = {
   "join/no-part-words": "narrow",
   "join/part-words": "wide",
 };
-/** Words of sums: a function for so many, and one for more, by the fragment that takes registers for them. */
-const SUMS = { fragment: "reduce/addends", constant: "WORDS", most: 3 } as const;
+/** Words of sums and keys: a function for so many, and one for more, by the fragment that takes registers for them. */
+const WORDS: readonly { fragment: string; constant: string; most: number }[] = [
+  { fragment: "reduce/addends", constant: "WORDS", most: 3 },
+  { fragment: "sketches/keys", constant: "KEY_WORDS", most: 2 },
+];
 
 /**
  * What the arguments of a kernel are named after: its label, behind the folder of its last fragment with a name
@@ -23,10 +26,10 @@ export function argumentsName({ label, fragments }: KernelSource): string {
   return [folder, label, ...variants].filter(Boolean).join("_").replaceAll(/[ -]/g, "_");
 }
 
-/** The function of a kernel: the same, and the words of a sum. */
+/** The function of a kernel: the same, and the words of a sum or key. */
 export function functionName(source: KernelSource, constants: Constants): string {
-  const { fragment, constant, most } = SUMS;
-  if (!source.fragments.some(({ name }) => name === fragment)) return argumentsName(source);
-  const words = Number(constants[constant]);
-  return `${argumentsName(source)}_${words <= most ? words : "any"}`;
+  const sized = WORDS.find(({ fragment }) => source.fragments.some(({ name }) => name === fragment));
+  if (!sized) return argumentsName(source);
+  const words = Number(constants[sized.constant]);
+  return `${argumentsName(source)}_${words <= sized.most ? words : "any"}`;
 }

@@ -30,8 +30,11 @@ const MOST_DYNAMIC_SHARED = 8;
 const bytes = new DataView(new ArrayBuffer(MOST_BYTES));
 const pointer = new BigUint64Array(1);
 
-/** A constant that says how many words of shared memory a launch gives each block, by the fragment that uses them. */
-const SHARED_WORDS: readonly [fragment: string, constant: string] = ["join/part-table", "SLOTS"];
+/** Words of shared memory that a launch gives each block, by the fragment that uses them. */
+const SHARED_WORDS: { readonly [fragment: string]: (constants: Constants) => number } = {
+  "join/part-table": ({ SLOTS }) => Number(SLOTS),
+  "sketches/registers-add": ({ LOCAL, PRECISION }) => (LOCAL ? 2 ** Number(PRECISION) : 0),
+};
 
 export class Kernels {
   readonly #functions = new Map<string, number>();
@@ -106,9 +109,8 @@ export class CudaKernel<P extends string = string, B extends string = string> im
     const names = new Set(source.fragments.flatMap((fragment) => fragment.constants));
     this.#constants = Array.from(names, (name) => Number(constants[name] ?? 0));
     this.#block = Number(constants.WORKGROUP ?? constants.INVOCATIONS ?? BLOCK);
-    const [fragment, words] = SHARED_WORDS;
-    const sharesWords = source.fragments.some(({ name }) => name === fragment);
-    this.sharedBytes = Number(constants.SHARED_BYTES ?? (sharesWords ? 4 * Number(constants[words]) : 0));
+    const words = source.fragments.map(({ name }) => SHARED_WORDS[name]?.(constants) ?? 0);
+    this.sharedBytes = Number(constants.SHARED_BYTES ?? 4 * Math.max(0, ...words));
   }
 
   /** Puts the kernel on the stream. */

@@ -17,7 +17,14 @@ import { readBytes } from "../memory/read-bytes.js";
 import { type Choice, SMALL } from "../planner.js";
 import type { GpuBuffer } from "../runtime.js";
 import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
-import { FILTER_TILE, FILTER_WORKGROUP, HOW, SketchKernels } from "./sketch-kernels.js";
+import {
+  FILTER_TILE,
+  FILTER_WORKGROUP,
+  filterAdd,
+  filterContains,
+  HOW,
+  keyConstants,
+} from "./sketch-kernels.js";
 
 /** Filters up to this size stay in a large GPU's cache: 50 MB on an H100. */
 const CACHED_FILTER_BYTES = 2 ** 25;
@@ -85,10 +92,7 @@ export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements Engi
         chunk.log?.correctChunk(DIRECT);
         const { column: to, readback } = await flags.bind(chunk.scratch, chunk);
         const reads = readback(chunk);
-        const kernel = await this.host.gpu.compile(
-          SketchKernels.of(this.spec.key).filterContains,
-          constantsOf(chunk),
-        );
+        const kernel = await this.host.gpu.compile(filterContains, this.#constantsOf(chunk));
         const bindings = {
           keys: chunk.keys.range,
           mask: chunk.mask?.range,
@@ -119,6 +123,7 @@ export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements Engi
     const direct = (reason: string): Choice => ({ strategy: "direct", reason });
     if (strategy === "direct") return direct("it was asked for");
     if (scalarWords[this.spec.key] > 1) return direct("keys wider than 32 bits are worked on where they lie");
+    if (!this.host.partitioning) return direct("this engine takes keys as they come");
     if (strategy === "partitioned") return partitions("it was asked for");
     if (this.host.gpu.traits.isEmulated) return direct("a software GPU gains nothing from locality");
     if (this.bufferBytes <= CACHED_FILTER_BYTES) return direct("the filter fits the cache");
@@ -143,13 +148,16 @@ export class GpuFilter<K extends BasicType> extends GpuSketch<K> implements Engi
 
   async #addChunk(chunk: SortedKeys): Promise<void> {
     if (chunk.count === 0) return;
-    const source = SketchKernels.of(this.spec.key).filterAdd;
-    const kernel = await this.host.gpu.compile(source, constantsOf(chunk));
+    const kernel = await this.host.gpu.compile(filterAdd, this.#constantsOf(chunk));
     const bindings = { keys: chunk.keys.range, mask: chunk.mask?.range, bits: this.range };
     const params = this.#paramsOf(chunk);
     await this.submit("filter add", [], (recorder) =>
       recorder.dispatch(kernel, bindings, params, tilesOf(chunk)),
     );
+  }
+
+  #constantsOf({ mask }: SortedKeys) {
+    return { ...keyConstants(this.spec.key), WORKGROUP: FILTER_WORKGROUP, MASKED: mask !== undefined };
   }
 
   #paramsOf({ count, keys, mask }: SortedKeys) {
@@ -162,10 +170,6 @@ interface SortedKeys {
   readonly count: number;
   readonly keys: Column;
   readonly mask: Column | undefined;
-}
-
-function constantsOf({ mask }: SortedKeys) {
-  return { SKETCH_WORKGROUP: FILTER_WORKGROUP, MASKED: mask !== undefined };
 }
 
 function tilesOf({ count }: SortedKeys): number {

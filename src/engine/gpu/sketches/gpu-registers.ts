@@ -8,7 +8,7 @@ import type { GpuHost } from "../host.js";
 import { readBytes } from "../memory/read-bytes.js";
 import type { GpuBuffer } from "../runtime.js";
 import { GpuSketch, sketchBuffer } from "./gpu-sketch.js";
-import { HOW, REGISTER_ITEMS, SketchKernels } from "./sketch-kernels.js";
+import { HOW, keyConstants, REGISTER_ITEMS, registersAdd } from "./sketch-kernels.js";
 
 /** Invocations of a dispatch at most, which stride over the chunk: as many as an H100 runs at once (132 × 2,048). */
 const MOST_INVOCATIONS = 270_336;
@@ -61,20 +61,21 @@ export class GpuRegisters<K extends BasicType> extends GpuSketch<K> implements E
 
   async add(keys: ColumnInput<K>, call: CallOptions): Promise<void> {
     const { gpu } = this.host;
-    const { maxInvocations, maxWorkgroupBytes, isEmulated } = gpu.traits;
+    const { maxInvocations, maxWorkgroupBytes, maxDynamicBytes, isEmulated } = gpu.traits;
     const most = isEmulated ? SOFTWARE_WORKGROUP : MOST_WORKGROUP;
     const workgroup = Math.min(most, maxInvocations);
     const constants = {
-      SKETCH_WORKGROUP: workgroup,
+      ...keyConstants(this.spec.key),
+      WORKGROUP: workgroup,
       PRECISION: this.precision,
-      LOCAL: this.bytes <= maxWorkgroupBytes,
+      // kernels with memory that launches ask for have a word of it for each register, others a byte
+      LOCAL: maxDynamicBytes ? this.bufferBytes <= maxDynamicBytes : this.bytes <= maxWorkgroupBytes,
     };
-    const source = SketchKernels.of(this.spec.key).registersAdd;
     const batch = { keys: keys as Input<K>, plan: async () => DIRECT };
     await eachChunk(this, "registers add", batch, call, "device", async (chunk) => {
       chunk.log?.correctChunk(DIRECT);
       const { count, keys, mask } = chunk;
-      const kernel = await gpu.compile(source, { ...constants, MASKED: mask !== undefined });
+      const kernel = await gpu.compile(registersAdd, { ...constants, MASKED: mask !== undefined });
       const bindings = { keys: keys.range, mask: mask?.range, registers: this.range };
       const params = { count, keyShift: keys.shift, maskShift: mask?.shift };
       const wanted = Math.ceil(count / (workgroup * REGISTER_ITEMS));

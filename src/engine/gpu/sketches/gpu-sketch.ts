@@ -2,13 +2,13 @@
  * A sketch on the GPU: its buffer, and how calls submit their chunks. Words of it only go one way, so any order of
  * writers does.
  */
+import { LimitError } from "../../../errors.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import type { TableSpec } from "../../layout.js";
 import type { BasicType } from "../../scalars.js";
 import type { Combination, EngineSketch } from "../../sketch-operations.js";
 import type { BatchTarget } from "../batch/batches.js";
 import { Submissions } from "../call.js";
-import { checkBinding } from "../check-binding.js";
 import type { GpuHost } from "../host.js";
 import type { GpuBuffer, Readback, Recorder } from "../runtime.js";
 import { combineKernel } from "./sketch-kernels.js";
@@ -16,12 +16,15 @@ import { combineKernel } from "./sketch-kernels.js";
 /** Workgroups of combine.wgsl, which strides over the sketch. */
 const COMBINE_WORKGROUPS = 1024;
 
+const FIX = "Use a smaller capacity, more false positives, or several filters.";
+
 /**
- * Memory for a sketch, its contents unspecified. @throws LimitError when it is larger than a binding, or than there is
- * memory.
+ * Memory for a sketch, its contents unspecified. @throws LimitError when it is larger than a table's binding, or than
+ * there is memory.
  */
-export async function sketchBuffer({ gpu }: GpuHost, bytes: number): Promise<GpuBuffer> {
-  checkBinding(gpu, bytes, "Use a smaller capacity, more false positives, or several filters.");
+export async function sketchBuffer(host: GpuHost, bytes: number): Promise<GpuBuffer> {
+  const { gpu, maxTableBinding: most } = host;
+  if (bytes > most) throw new LimitError("maxStorageBufferBindingSize", bytes, most, FIX);
   return gpu.memory.acquire("sketch", { bytes });
 }
 

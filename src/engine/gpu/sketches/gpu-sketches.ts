@@ -1,4 +1,4 @@
-/** The webgpu engine's sketch operations. */
+/** Sketch operations over a GpuHost. */
 import type { SketchOperations } from "../../sketch-operations.js";
 import type { GpuHost } from "../host.js";
 import { GpuFilter } from "./gpu-filter.js";

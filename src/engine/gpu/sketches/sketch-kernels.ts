@@ -2,14 +2,13 @@
 import { isFloatWord } from "../../element-types.js";
 import { type BasicType, scalarWords } from "../../scalars.js";
 import { BLOCK_WORDS, SALTS } from "../../sketch-format.js";
-import { getOrMake } from "../get-or-make.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
 import { selected } from "../selected.js";
 
 /**
  * What a dispatch over a chunk is told. Shifts are where a column's first element lies in its binding, in 32-bit words.
  */
-const sketchParams = [
+export const sketchParams = [
   /** Keys of the chunk. */
   "count",
   "keyShift",
@@ -43,49 +42,47 @@ export const combineKernel = kernelSource(
   ],
 );
 
-/** The kernels for keys of one type. */
-export class SketchKernels {
-  readonly filterAdd;
-  readonly filterContains;
-  readonly registersAdd;
+const hashing = [
+  fragment("table/hash"),
+  fragment("table/hash-wide"),
+  fragment("table/float-keys"),
+  selected,
+  fragment("sketches/keys", {
+    bindings: { keys: read() },
+    constants: ["WORKGROUP", "KEY_WORDS", "KEY_F32"],
+  }),
+];
 
-  private constructor(key: BasicType) {
-    const hashing = [
-      fragment("", { values: { KEY_WORDS: scalarWords[key], KEY_F32: isFloatWord(key) } }),
-      fragment("table/hash"),
-      fragment("table/hash-wide"),
-      fragment("table/float-keys"),
-      selected,
-      fragment("sketches/keys", { bindings: { keys: read() }, constants: ["SKETCH_WORKGROUP"] }),
-    ];
-    this.filterAdd = kernelSource("filter add", sketchParams, [
-      ...hashing,
-      block,
-      fragment("sketches/filter-add", { bindings: { bits: readWrite("array<atomic<u32>>") } }),
-    ]);
-    this.filterContains = kernelSource("filter contains", sketchParams, [
-      ...hashing,
-      block,
-      fragment("sketches/filter-contains", {
-        bindings: { halves: read("array<vec4u>"), flags: readWrite() },
-      }),
-    ]);
-    this.registersAdd = kernelSource("registers add", sketchParams, [
-      ...hashing,
-      fragment("sketches/registers-add", {
-        bindings: { registers: readWrite("array<atomic<u32>>") },
-        constants: [
-          "PRECISION",
-          /** A workgroup has memory for registers of its own. */
-          "LOCAL",
-        ],
-      }),
-    ]);
-  }
-
-  static of(key: BasicType): SketchKernels {
-    return getOrMake(known, key, () => new SketchKernels(key));
-  }
+/** What kernels are told of keys of a type. */
+export function keyConstants(key: BasicType) {
+  return { KEY_WORDS: scalarWords[key], KEY_F32: isFloatWord(key) };
 }
 
-const known = new Map<BasicType, SketchKernels>();
+/** Adds keys to a filter. */
+export const filterAdd = kernelSource("filter add", sketchParams, [
+  ...hashing,
+  block,
+  fragment("sketches/filter-add", { bindings: { bits: readWrite("array<atomic<u32>>") } }),
+]);
+
+/** Looks keys up in a filter. */
+export const filterContains = kernelSource("filter contains", sketchParams, [
+  ...hashing,
+  block,
+  fragment("sketches/filter-contains", {
+    bindings: { halves: read("array<vec4u>"), flags: readWrite() },
+  }),
+]);
+
+/** Adds keys to registers. */
+export const registersAdd = kernelSource("registers add", sketchParams, [
+  ...hashing,
+  fragment("sketches/registers-add", {
+    bindings: { registers: readWrite("array<atomic<u32>>") },
+    constants: [
+      "PRECISION",
+      /** A workgroup has memory for registers of its own. */
+      "LOCAL",
+    ],
+  }),
+]);

@@ -3,8 +3,6 @@
 
 alias KeyWords = array<u32, KEY_WORDS>;
 
-const WORKGROUP: u32 = SKETCH_WORKGROUP;
-
 /// Whether the chunk has this element, and the mask lets it through.
 fn isChosen(element: u32) -> bool { return element < params.count && isSelected(element); }
 
