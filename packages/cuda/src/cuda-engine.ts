@@ -12,6 +12,7 @@ import {
   filling,
   type GpuHost,
   HOST_CHUNK,
+  type Interop,
   type KeyType,
   lazily,
   loadArrays,
@@ -29,6 +30,7 @@ import {
   type ValueType,
 } from "warpmap/engine";
 import type { CudaRuntime } from "./runtime/cuda-runtime.js";
+import { interopOf } from "./runtime/interop.js";
 import { pin } from "./runtime/pinned.js";
 import { CudaTable } from "./table/cuda-table.js";
 import { type CudaHost, TableState } from "./table/table-state.js";
@@ -47,6 +49,7 @@ export class CudaEngine implements BareEngine {
   readonly hashSeed: number;
   /** Absent where they run on the host. */
   readonly rows?: () => Promise<RowOperations>;
+  readonly interop: Interop;
   /** What its tables and row operations need of it. */
   readonly tableHost: CudaHost;
 
@@ -70,6 +73,7 @@ export class CudaEngine implements BareEngine {
       hostChunk: HOST_CHUNK,
       maxTableBinding: gpu.traits.maxBuffer,
     };
+    this.interop = interopOf(this.tableHost);
   }
 
   get memory(): MemoryUse {

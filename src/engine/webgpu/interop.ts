@@ -3,6 +3,7 @@
  * arrays.
  */
 import { ValidationError } from "../../errors.js";
+import { checkOneOf, checkOptions } from "../../options.js";
 import { gpuArray, type Place, placeOf } from "../gpu/batch/columns.js";
 import type { GpuLists } from "../gpu/lists/gpu-lists.js";
 import type { BufferView, Interop, NativeTypes } from "../native.js";
@@ -15,9 +16,9 @@ import type { WebgpuTable } from "./webgpu-table.js";
 export function interopOf(engine: WebgpuEngine): Interop {
   const { gpu } = engine;
   return {
-    device: gpu.device,
-    wrap(buffer, view) {
-      const { type, byteOffset = 0 } = view;
+    wrap(memory, view = {} as never) {
+      const buffer = memory as GPUBuffer;
+      const { type, byteOffset = 0 } = checkedView(buffer, view);
       const length = checkedLength(buffer, view);
       return gpuArray(engine, gpu, type, length, {
         buffer,
@@ -27,14 +28,30 @@ export function interopOf(engine: WebgpuEngine): Interop {
         checkCopy: checkingUsage(buffer),
       });
     },
-    bufferOf(array) {
-      const { buffer } = placeOf(array);
-      gpu.memory.share(buffer);
-      return buffer as GPUBuffer;
+    buffers: {
+      device: gpu.device,
+      bufferOf(array) {
+        const { buffer } = placeOf(array);
+        gpu.memory.share(buffer);
+        return buffer as GPUBuffer;
+      },
+      tableOf: (table) => (table as WebgpuTable<never, never>).native,
+      listsOf: (lists) => (lists as GpuLists<never>).native as NativeTypes["lists"],
     },
-    tableOf: (table) => (table as WebgpuTable<never, never>).native,
-    listsOf: (lists) => (lists as GpuLists<never>).native as NativeTypes["lists"],
   };
+}
+
+/** Says that `wrap` is for buffers, and which options it has. @throws ValidationError */
+function checkedView(buffer: GPUBuffer, view: BufferView<ScalarType>): BufferView<ScalarType> {
+  if (typeof buffer?.size !== "number") {
+    throw new ValidationError(
+      "wrap takes a GPUBuffer and { type }.",
+      'Write device.wrap(buffer, { type: "u32" }).',
+    );
+  }
+  checkOptions(view, "type byteOffset length");
+  checkOneOf("element type", view.type, Object.keys(scalarBytes));
+  return view;
 }
 
 /** Elements of a view of a caller's buffer. @throws ValidationError when kernels cannot use them */
@@ -42,12 +59,6 @@ function checkedLength(
   buffer: GPUBuffer,
   { type, byteOffset = 0, length: given }: BufferView<ScalarType>,
 ): number {
-  if (typeof buffer?.size !== "number") {
-    throw new ValidationError(
-      "wrap takes a GPUBuffer and { type }.",
-      'Write device.wrap(buffer, { type: "u32" }).',
-    );
-  }
   const length = given ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
   const end = byteOffset + length * scalarBytes[type];
   const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;
