@@ -52,6 +52,7 @@ describe("wrap({ pointer })", () => {
     const pointer = copied(Float64Array.of(1, 2, 3));
     const array = device.wrap({ pointer: Number(pointer), byteLength: 24, type: "f64" });
     expect(device.memory.inUse).toBe(inUse);
+    expect(array.pointer).toBe(pointer);
     array.destroy();
     device.trim();
     expect(device.memory.inUse).toBe(inUse);
