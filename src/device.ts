@@ -18,10 +18,10 @@ import type { BufferView, MemoryAt, NativeOptions, NativeTypes, TensorAt } from 
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type EngineKind, engineNamed, knownEngines } from "./engine/registry.js";
-import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
+import { type ScalarArrays, type ScalarType, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 import type { HostPool } from "./host/pool.js";
-import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkShape, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device/device-table.js";
 import { type SignalOption, untilAborted } from "./until-aborted.js";
 
@@ -341,10 +341,7 @@ export class Device {
   wrap(memory: NativeTypes["buffer"] | MemoryAt | TensorAt, view?: BufferView<ScalarType>): DeviceArray {
     const { interop } = this.engine;
     if (interop) return interop.wrap(memory, view);
-    throw new ValidationError(
-      `The ${this.backend} engine wraps no memory.`,
-      "Upload a typed array in its place.",
-    );
+    throw new ValidationError(`The ${this.backend} engine wraps no memory.`, "Upload a typed array.");
   }
 
   /** Ends the device: frees all its memory, ends its threads; running calls reject with DeviceLostError. Idempotent. */
@@ -359,9 +356,4 @@ export class Device {
   [Symbol.dispose](): void {
     this.destroy();
   }
-}
-
-function checkShape(type: unknown, length: unknown): void {
-  checkOneOf("element type", type, Object.keys(scalarBytes));
-  checkWhole("length", length);
 }

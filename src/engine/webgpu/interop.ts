@@ -3,7 +3,7 @@
  * arrays.
  */
 import { ValidationError } from "../../errors.js";
-import { checkOneOf, checkOptions } from "../../options.js";
+import { checkOptions, checkShape } from "../../options.js";
 import { gpuArray, type Place, placeOf } from "../gpu/batch/columns.js";
 import type { GpuLists } from "../gpu/lists/gpu-lists.js";
 import type { BufferView, Interop, NativeTypes } from "../native.js";
@@ -16,10 +16,10 @@ import type { WebgpuTable } from "./webgpu-table.js";
 export function interopOf(engine: WebgpuEngine): Interop {
   const { gpu } = engine;
   return {
-    wrap(memory, view = {} as never) {
+    wrap(memory, view) {
       const buffer = memory as GPUBuffer;
-      const { type, byteOffset = 0 } = checkedView(buffer, view);
       const length = checkedLength(buffer, view);
+      const { type, byteOffset = 0 } = view as BufferView<ScalarType>;
       return gpuArray(engine, gpu, type, length, {
         buffer,
         byteOffset,
@@ -41,24 +41,14 @@ export function interopOf(engine: WebgpuEngine): Interop {
   };
 }
 
-/** Says that `wrap` is for buffers, and which options it has. @throws ValidationError */
-function checkedView(buffer: GPUBuffer, view: BufferView<ScalarType>): BufferView<ScalarType> {
+/** Elements of a view of a caller's buffer. @throws ValidationError when kernels cannot use them */
+function checkedLength(buffer: GPUBuffer, view = {} as BufferView<ScalarType>): number {
   if (typeof buffer?.size !== "number") {
-    throw new ValidationError(
-      "wrap takes a GPUBuffer and { type }.",
-      'Write device.wrap(buffer, { type: "u32" }).',
-    );
+    throw new ValidationError("wrap takes a GPUBuffer and { type }.", 'Write wrap(buffer, { type: "u32" }).');
   }
   checkOptions(view, "type byteOffset length");
-  checkOneOf("element type", view.type, Object.keys(scalarBytes));
-  return view;
-}
-
-/** Elements of a view of a caller's buffer. @throws ValidationError when kernels cannot use them */
-function checkedLength(
-  buffer: GPUBuffer,
-  { type, byteOffset = 0, length: given }: BufferView<ScalarType>,
-): number {
+  const { type, byteOffset = 0, length: given } = view;
+  checkShape(type);
   const length = given ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
   const end = byteOffset + length * scalarBytes[type];
   const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;
