@@ -54,7 +54,7 @@ export function moduleTable(container: AnyContainer): ModuleTable {
   const interop = container.device?.engine.interop?.buffers;
   if (interop === undefined) {
     throw new ValidationError(
-      "This table is not on WebGPU, and WGSL runs nowhere else.",
+      "This table is not on a GPU of WebGPU, and WGSL runs nowhere else.",
       'Create it on a device opened with { backend: "webgpu" }.',
     );
   }

@@ -64,8 +64,8 @@ export interface TableArguments {
    */
   bytes(): Uint8Array<ArrayBuffer>;
   /**
-   * Brings the container's `size` up to date after kernels with access `read_write`. Costs one round trip to the GPU
-   * (some 20 µs), as every call on the container does from now on, which looks by itself.
+   * Brings the container's `size` up to date after kernels with access `read_write`: a read of 64 bytes from the GPU.
+   * Every call on the container begins with the same read from now on.
    * @throws ValidationError when the table is another one than `bytes` were last made for: kernels that were launched
    * with those bytes meanwhile have written to memory that was freed
    */
