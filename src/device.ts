@@ -14,14 +14,14 @@ import type {
   MemoryUse,
 } from "./engine/engine.js";
 import { lazily } from "./engine/lazily.js";
-import type { BufferView, NativeOptions, NativeTypes } from "./engine/native.js";
+import type { BufferView, MemoryAt, NativeOptions, NativeTypes, TensorAt } from "./engine/native.js";
 import type { PinnedArray, PinnedUse } from "./engine/pinned-array.js";
 import type { GroupSize, Strategy } from "./engine/plan.js";
 import { type EngineKind, engineNamed, knownEngines } from "./engine/registry.js";
-import { type ScalarArrays, type ScalarType, scalarBytes, scalarTypeOf } from "./engine/scalars.js";
+import { type ScalarArrays, type ScalarType, scalarTypeOf } from "./engine/scalars.js";
 import { BackendUnavailableError, type TriedBackend, ValidationError } from "./errors.js";
 import type { HostPool } from "./host/pool.js";
-import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkWhole, describe } from "./options.js";
+import { checkAttached, checkCallbacks, checkOneOf, checkOptions, checkShape, describe } from "./options.js";
 import type { DeviceTable, UploadTableOptions } from "./relational/device/device-table.js";
 import { type SignalOption, untilAborted } from "./until-aborted.js";
 
@@ -228,7 +228,7 @@ export class Device {
 
   /** The WebGPU device in use, for your own kernels; undefined on other engines. */
   get gpuDevice(): NativeTypes["device"] | undefined {
-    return this.engine.interop?.device;
+    return this.engine.interop?.buffers?.device;
   }
 
   /** The memory that the device holds, in bytes: in use, and kept for the next table, array or call. */
@@ -321,15 +321,27 @@ export class Device {
    * that lets kernels store to it, and that of a copy's source if it is read back (docs/recipes/gpu.md).
    * @throws ValidationError on other engines, or when the range or the usage does not fit.
    */
-  wrap<T extends ScalarType>(buffer: NativeTypes["buffer"], view: BufferView<T>): DeviceArray<T> {
-    checkOptions(view, "type byteOffset length");
-    checkShape(view.type, 0);
+  wrap<T extends ScalarType>(buffer: NativeTypes["buffer"], view: BufferView<T>): DeviceArray<T>;
+  /**
+   * Memory of the GPU that another library has allocated, as a device array without a copy, on the cuda engine. The
+   * memory stays the library's: `destroy` frees nothing, and it must live as long as the array is used. Its work on the
+   * memory must be done before a call gets the array (docs/nvidia-servers.md).
+   * @throws ValidationError on other engines, and for an address that is not of this GPU's memory or not aligned
+   * @example
+   * const keys = device.wrap({ pointer, byteLength: 4 * count, type: "u32" });
+   */
+  wrap<T extends ScalarType = "u8">(memory: MemoryAt<T>): DeviceArray<T>;
+  /**
+   * The same for a tensor as DLPack describes it, dense and of a type that device arrays have.
+   * @throws ValidationError besides the above for strides of anything but dense rows, and for other types and devices
+   * @example
+   * const keys = device.wrap({ data: pointer, shape: [count], dtype: "int64" }); // DeviceArray<"i64">
+   */
+  wrap(tensor: TensorAt): DeviceArray;
+  wrap(memory: NativeTypes["buffer"] | MemoryAt | TensorAt, view?: BufferView<ScalarType>): DeviceArray {
     const { interop } = this.engine;
-    if (interop) return interop.wrap(buffer, view);
-    throw new ValidationError(
-      `The ${this.backend} engine wraps no buffers.`,
-      "Upload a typed array in place of the buffer.",
-    );
+    if (interop) return interop.wrap(memory, view);
+    throw new ValidationError(`The ${this.backend} engine wraps no memory.`, "Upload a typed array.");
   }
 
   /** Ends the device: frees all its memory, ends its threads; running calls reject with DeviceLostError. Idempotent. */
@@ -344,9 +356,4 @@ export class Device {
   [Symbol.dispose](): void {
     this.destroy();
   }
-}
-
-function checkShape(type: unknown, length: unknown): void {
-  checkOneOf("element type", type, Object.keys(scalarBytes));
-  checkWhole("length", length);
 }

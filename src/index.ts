@@ -67,7 +67,7 @@ export type {
   Target,
 } from "./engine/engine.js";
 export type { HashName, OwnHash } from "./engine/hash-names.js";
-export type { BufferView, NativeOptions, NativeTypes } from "./engine/native.js";
+export type { BufferView, MemoryAt, NativeOptions, NativeTypes, TensorAt } from "./engine/native.js";
 export { PinnedArray, type PinnedUse } from "./engine/pinned-array.js";
 export type { ChunkPlan, GroupSize, Plan, PlanPhase, Strategy } from "./engine/plan.js";
 /** For packages that have an engine. @internal */

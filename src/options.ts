@@ -4,6 +4,7 @@
  */
 import { DeviceArray } from "./engine/device-array.js";
 import { PinnedArray } from "./engine/pinned-array.js";
+import { scalarBytes } from "./engine/scalars.js";
 import { ValidationError } from "./errors.js";
 
 /** The words of a text that spaces separate. */
@@ -114,6 +115,12 @@ export function checkBoolean(name: string, value: unknown): void {
 export function checkWhole(name: string, value: unknown, least = 0): void {
   const isWhole = Number.isSafeInteger(value) && (value as number) >= least;
   check(isWhole, name, value, `Give a whole number of at least ${least}.`);
+}
+
+/** Checks the type of an array's elements, and how many there are. */
+export function checkShape(type: unknown, length: unknown = 0): void {
+  checkOneOf("element type", type, Object.keys(scalarBytes));
+  checkWhole("length", length);
 }
 
 /** The error of a typed array that lost its memory. @internal */

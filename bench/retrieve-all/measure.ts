@@ -106,7 +106,7 @@ export async function measureVariants(
 }
 
 function slotsOf(map: StaticMap): GPUBuffer {
-  const buffer = map.device.engine.interop?.tableOf(map.engineTable).slots;
+  const buffer = map.device.engine.interop?.buffers?.tableOf(map.engineTable).slots;
   if (buffer === undefined) throw new EngineError("retrieve-all: the table is not on a GPU.");
   return buffer;
 }

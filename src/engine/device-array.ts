@@ -62,7 +62,18 @@ export class DeviceArray<T extends ScalarType = ScalarType> {
    */
   get buffer(): NativeTypes["buffer"] | undefined {
     keepWhenDropped(this);
-    return this.engine.interop?.bufferOf(this);
+    return this.engine.interop?.buffers?.bufferOf(this);
+  }
+
+  /**
+   * The address of the first element on the device, for other libraries and your own kernels; undefined on engines
+   * whose memory has none for programs. It is good until `destroy`. Work of a call that was not awaited may be under
+   * way on it, and that of others must be done before a call uses the array.
+   * @throws ValidationError after destroy()
+   */
+  get pointer(): bigint | undefined {
+    keepWhenDropped(this);
+    return this.engine.interop?.pointerOf?.(this);
   }
 
   /** Bytes before the first element in `buffer`. */

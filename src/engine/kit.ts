@@ -11,7 +11,7 @@ export {
   ValidationError,
   WarpmapError,
 } from "../errors.js";
-export { checkWhole, detached } from "../options.js";
+export { checkOneOf, checkOptions, checkWhole, describe, detached } from "../options.js";
 export { ruleOf } from "./apply.js";
 export { DeviceArray } from "./device-array.js";
 export { type KeyType, lengthOf, type ValueType } from "./element-types.js";
@@ -37,7 +37,7 @@ export { PROBE_HISTOGRAM } from "./engine.js";
 export { canonicalise } from "./float-keys.js";
 export { type Batch, bindElements, eachChunk, HOST_CHUNK } from "./gpu/batch/batches.js";
 export type { BoundChunk } from "./gpu/batch/bound-chunk.js";
-export { type Column, loadArrays, newArray, placeOf, Scratch } from "./gpu/batch/columns.js";
+export { type Column, gpuArray, loadArrays, newArray, placeOf, Scratch } from "./gpu/batch/columns.js";
 export { type BoundResult, resultColumns } from "./gpu/batch/results.js";
 export { Submissions } from "./gpu/call.js";
 export { filling } from "./gpu/fill.js";
@@ -74,6 +74,7 @@ export { drawn, homeSlot, keyedWord } from "./hash.js";
 export { hashNames, NO_SEED, type OwnHash } from "./hash-names.js";
 export { EMPTY, type TableSpec, TOMBSTONE } from "./layout.js";
 export { lazily } from "./lazily.js";
+export type { Interop, MemoryAt, TensorAt } from "./native.js";
 export { PinnedArray, type PinnedStorage, type PinnedUse } from "./pinned-array.js";
 export type { PlanLog } from "./plan-log.js";
 export { processSeed } from "./process-seed.js";

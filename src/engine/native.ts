@@ -27,12 +27,51 @@ export interface BufferView<T extends ScalarType> {
   readonly length?: number;
 }
 
+/** Memory of the device at an address, which a library of the same process has allocated. */
+export interface MemoryAt<T extends ScalarType = ScalarType> {
+  /** The address of the first element: a multiple of 4, and of an element's bytes. */
+  readonly pointer: bigint | number;
+  /** Bytes from there on, a multiple of an element's. */
+  readonly byteLength: number;
+  /** Type of the elements. Default `u8`. */
+  readonly type?: T;
+}
+
+/** A tensor of another library as DLPack describes it (DLTensor; github.com/dmlc/dlpack): one dense column. */
+export interface TensorAt {
+  /** The address of the memory. */
+  readonly data: bigint | number;
+  /** Elements in each dimension; all together become one column. */
+  readonly shape: readonly (number | bigint)[];
+  /**
+   * A name of NumPy's, such as `float32` (uint8, bool, int32, uint32, int64, uint64, float32, float64), or DLDataType's
+   * fields.
+   */
+  readonly dtype: string | { readonly code: number; readonly bits: number; readonly lanes?: number };
+  /** DLDeviceType: 2 (kDLCUDA, the default) or 13 (kDLCUDAManaged). */
+  readonly deviceType?: number;
+  /** The number of the device. Default: that of this device. */
+  readonly deviceId?: number;
+  /** Bytes from `data` to the first element. Default 0. */
+  readonly byteOffset?: number | bigint;
+  /** Elements from one to the next in each dimension; only those of dense rows. Default, and null: dense rows. */
+  readonly strides?: readonly (number | bigint)[] | null;
+}
+
 /** What an engine shows of the API under it. What is shown stays out of the pool of kept memory. @internal */
 export interface Interop {
+  /** Elements of a caller's memory, without a copy; the caller keeps ownership. @throws ValidationError */
+  wrap(memory: NativeTypes["buffer"] | MemoryAt | TensorAt, view?: BufferView<ScalarType>): DeviceArray;
+  /** The address of an array's first element; absent where memory has none. @throws ValidationError */
+  pointerOf?(array: DeviceArray): bigint;
+  /** Absent where memory does not lie in buffers. */
+  readonly buffers?: BufferInterop;
+}
+
+/** What is shown where memory lies in buffers of a device. @internal */
+export interface BufferInterop {
   /** The caller's or the engine's own. */
   readonly device: NativeTypes["device"];
-  /** Elements of a caller's buffer, without a copy; the caller keeps ownership. @throws ValidationError */
-  wrap<T extends ScalarType>(buffer: NativeTypes["buffer"], view: BufferView<T>): DeviceArray<T>;
   /** What holds an array's elements, from its `byteOffset` on. */
   bufferOf(array: DeviceArray): NativeTypes["buffer"];
   /** What is under a table of the engine. */

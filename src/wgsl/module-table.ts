@@ -6,7 +6,7 @@ import type { Container } from "../containers/container.js";
 import type { MultiContainer } from "../containers/multi-container.js";
 import type { KeyType, ValueType } from "../engine/element-types.js";
 import type { TableSpec } from "../engine/layout.js";
-import type { Interop } from "../engine/native.js";
+import type { BufferInterop } from "../engine/native.js";
 import type { BasicType } from "../engine/scalars.js";
 import { tableBytes } from "../engine/slot-format.js";
 import type { TableState } from "../engine/webgpu/table/table-state.js";
@@ -27,7 +27,7 @@ export interface ModuleTable {
   /** In the order of their binding numbers. */
   readonly buffers: readonly GPUBufferBinding[];
   readonly state: TableState;
-  readonly interop: Interop;
+  readonly interop: BufferInterop;
 }
 
 /**
@@ -51,10 +51,10 @@ export function moduleTable(container: AnyContainer): ModuleTable {
       'Use find or contains with output "device", and give your kernel their results.',
     );
   }
-  const interop = container.device?.engine.interop;
+  const interop = container.device?.engine.interop?.buffers;
   if (interop === undefined) {
     throw new ValidationError(
-      "This table is not on a GPU, and WGSL runs nowhere else.",
+      "This table is not on a GPU of WebGPU, and WGSL runs nowhere else.",
       'Create it on a device opened with { backend: "webgpu" }.',
     );
   }

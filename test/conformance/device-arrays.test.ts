@@ -9,7 +9,7 @@ import {
   pairsByBits,
   rejection,
 } from "./helpers/checks.js";
-import { onWebgpu, useDevice } from "./helpers/device.js";
+import { onCuda, onWebgpu, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, fromBits, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
@@ -289,6 +289,7 @@ describe("wrap", () => {
       expect(device().gpuDevice).toBe(undefined);
       using array = await device().upload(counting(3));
       expect(array.buffer).toBe(undefined);
+      expect(typeof array.pointer).toBe(onCuda ? "bigint" : "undefined");
     });
     return;
   }

@@ -199,7 +199,13 @@ export async function deviceArrays(): Promise<void> {
   typed<DeviceArray<"u8">>()(await device.upload(new Uint8Array(1)));
   typed<DeviceArray<"i32">>()(await device.allocate("i32", 5));
   typed<DeviceArray<"f32">>()(device.wrap({} as GPUBuffer, { type: "f32", byteOffset: 4 }));
+  typed<DeviceArray<"u64">>()(device.wrap({ pointer: 4096n, byteLength: 8, type: "u64" }));
+  typed<DeviceArray<"u8">>()(device.wrap({ pointer: 4096, byteLength: 8 }));
+  typed<DeviceArray>()(device.wrap({ data: 4096n, shape: [2], dtype: "int32", strides: null }));
+  // @ts-expect-error: elements of no such type
+  device.wrap({ pointer: 4096n, byteLength: 8, type: "i16" });
   const signed = await device.allocate("i32", 5);
+  typed<bigint | undefined>()(signed.pointer);
   typed<Int32Array>()(await signed.read(1, 2));
   typed<void>()(await signed.write(i32));
   typed<void>()(await signed.write(i32, 4));

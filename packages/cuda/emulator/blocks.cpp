@@ -21,7 +21,7 @@ namespace {
 
 struct Launch {
   Kernel kernel;
-  const void* arguments;
+  void* const* parameters;
   Dimensions grid, block;
   unsigned sharedBytes;
   std::atomic<uint64_t> nextBlock{0};
@@ -74,7 +74,7 @@ void pass(Meeting& meeting, unsigned members) {
 }
 
 void runThread() {
-  running.launch->kernel(running.launch->arguments);
+  running.launch->kernel(running.launch->parameters);
   Running& now = running;
   now.hasEnded[now.current] = true;
   now.alive--;
@@ -178,9 +178,9 @@ unsigned lane() { return thread.x % 32; }
 
 void pause() { std::this_thread::yield(); }
 
-void runGrid(Kernel kernel, const void* arguments, Dimensions grid, Dimensions block, unsigned sharedBytes) {
+void runGrid(Kernel kernel, void* const* parameters, Dimensions grid, Dimensions block, unsigned sharedBytes) {
   static Pool& pool = *new Pool;
-  Launch launch{kernel, arguments, grid, block, sharedBytes};
+  Launch launch{kernel, parameters, grid, block, sharedBytes};
   if (grid.x == 1 && grid.y == 1) runBlocks(launch);
   else pool.run(launch);
 }

@@ -4,9 +4,9 @@
 
 namespace emulator {
 
-using Kernel = void (*)(const void* arguments);
+using Kernel = void (*)(void* const* parameters);
 
 /// Runs a kernel's blocks, several at once, and returns when all have ended.
-void runGrid(Kernel kernel, const void* arguments, Dimensions grid, Dimensions block, unsigned sharedBytes);
+void runGrid(Kernel kernel, void* const* parameters, Dimensions grid, Dimensions block, unsigned sharedBytes);
 
 }  // namespace emulator

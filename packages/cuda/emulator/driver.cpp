@@ -177,6 +177,24 @@ API cuMemFreeHost(void* at) { return release(at); }
 API cuMemHostRegister_v2(void*, size_t, unsigned) { return fault; }
 API cuMemHostUnregister(void*) { return fault; }
 
+/// The attributes by their numbers in cuda.h. All memory is of GPU 0.
+API cuPointerGetAttribute(uint64_t* to, int attribute, uintptr_t pointer) {
+  std::lock_guard<std::mutex> lock(allocations.mutex);
+  for (const auto& [at, bytes] : allocations.sizes) {
+    const uintptr_t start = uintptr_t(at);
+    // of memory of the host the size is not kept
+    if (pointer < start || pointer >= start + std::max<size_t>(bytes, 1)) continue;
+    switch (attribute) {
+      case 2: *to = bytes == 0 ? 1 : 2; return SUCCESS; // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
+      case 9: *to = 0; return SUCCESS;                  // device ordinal
+      case 11: *to = start; return SUCCESS;             // the range's first byte
+      case 12: *to = bytes; return SUCCESS;             // and its bytes
+      default: return INVALID_VALUE;
+    }
+  }
+  return INVALID_VALUE;
+}
+
 API cuCtxSynchronize() { return fault; }
 API cuMemcpyHtoD_v2(void* to, const void* from, size_t bytes) { return copy(to, from, bytes); }
 API cuMemcpyDtoH_v2(void* to, const void* from, size_t bytes) { return copy(to, from, bytes); }
@@ -254,7 +272,7 @@ API cuLaunchKernel(void* kernel, unsigned gridX, unsigned gridY, unsigned gridZ,
   if (gridX == 0 || gridY == 0 || gridZ != 1 || x == 0 || x > 1024 || y != 1 || z != 1) return INVALID_VALUE;
   // as a real launch does, it succeeds; whoever waits for it learns
   if (++launches == faultAt) fault = ILLEGAL_ADDRESS;
-  else emulator::runGrid((emulator::Kernel)kernel, parameters[0], {gridX, gridY, 1}, {x, 1, 1}, sharedBytes);
+  else emulator::runGrid((emulator::Kernel)kernel, parameters, {gridX, gridY, 1}, {x, 1, 1}, sharedBytes);
   return SUCCESS;
 }
 

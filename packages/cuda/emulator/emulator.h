@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace emulator {
 
@@ -25,14 +26,30 @@ void pause();
 
 unsigned lane();
 
+template <class... A, size_t... I>
+inline void callWith(void (*kernel)(A...), void* const* parameters, std::index_sequence<I...>) {
+  kernel(*static_cast<A*>(parameters[I])...);
+}
+/// Calls a kernel with parameters as a launch has them: the address of each.
+template <class... A> inline void callWith(void (*kernel)(A...), void* const* parameters) {
+  callWith(kernel, parameters, std::index_sequence_for<A...>());
+}
+
 }  // namespace emulator
 
 #define WARPMAP_DEVICE inline
 #define WARPMAP_DEVICE_CALL inline
-#define WARPMAP_KERNEL(name, Arguments, ...)                                                                 \
-  static void name##_body(const Arguments& a);                                                               \
-  extern "C" void warpmap_kernel_##name(const void* a) { name##_body(*static_cast<const Arguments*>(a)); }   \
+#define WARPMAP_KERNEL(name, Arguments, ...)                            \
+  static void name##_body(const Arguments& a);                          \
+  extern "C" void warpmap_kernel_##name(void* const* parameters) {      \
+    name##_body(*static_cast<const Arguments*>(parameters[0]));         \
+  }                                                                     \
   static void name##_body(const Arguments& a)
+/// Has the driver find a kernel that is written as plain CUDA C++, behind its definition.
+#define WARPMAP_EMULATED(name) \
+  extern "C" void warpmap_kernel_##name(void* const* parameters) { emulator::callWith(name, parameters); }
+#define __global__
+#define __device__
 #define WARPMAP_DYNAMIC_SHARED(name) unsigned char* const name = emulator::dynamicShared
 #define __shared__ static thread_local
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -1,5 +1,5 @@
 // Builds the stand-in for the driver library (emulator/) by g++: node build-emulator.mjs [output] [g++ options …]. It
-// has the kernels of kernels/all.cu, so that tests of the engine run on machines without a GPU.
+// has the kernels of kernels/all.cu, and those of test/users-kernels.cu, so that tests run on machines without a GPU.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,8 +10,9 @@ const [output = join(root, "dist", "emulator", "libcuda.so.1"), ...options] = pr
 mkdirSync(dirname(output), { recursive: true });
 const emulator = join(root, "emulator");
 const files = readdirSync(emulator).filter((name) => name.endsWith(".cpp"));
-const sources = ["-x", "c++", join(root, "kernels/all.cu"), ...files.map((name) => join(emulator, name))];
-const includes = ["-I", emulator];
+const kernels = ["kernels/all.cu", "test/users-kernels.cu"].map((name) => join(root, name));
+const sources = ["-x", "c++", ...kernels, ...files.map((name) => join(emulator, name))];
+const includes = ["-I", emulator, "-I", join(root, "kernels")];
 const shared = [
   "-std=c++17",
   "-O2",

@@ -1,5 +1,5 @@
 // Builds the kernels by nvcc into one fat binary: node build-kernels.mjs [output]; with --check it only sees whether
-// they compile, to PTX, which takes seconds in place of minutes. Machine code for sm_80, 90, 100 and
+// they compile, and the example of users' kernels, to PTX, which takes seconds in place of minutes. Machine code for sm_80, 90, 100 and
 // 120, and PTX of compute_80 for what comes after and lies between. Architectures are compiled side by
 // side, as many at once as there are processors. Without nvcc it says what is left out, and succeeds.
 import { execFile } from "node:child_process";
@@ -18,19 +18,24 @@ const checksOnly = argument === "--check";
 const output = (checksOnly ? undefined : argument) ?? join(root, "dist", "kernels.fatbin");
 const nvcc = process.env.NVCC ?? "nvcc";
 
-/** Compiles all kernels for an architecture, to machine code or PTX. Answers the image as fatbinary takes it. */
-async function compile(folder, kind, architecture) {
+/** Compiles kernels for an architecture, to machine code or PTX. Answers the image as fatbinary takes it. */
+async function compile(folder, kind, architecture, source = "kernels/all.cu") {
   const to = join(folder, `${kind}-${architecture}`);
   const target =
     kind === "ptx" ? ["-ptx", `-arch=compute_${architecture}`] : ["-cubin", `-arch=sm_${architecture}`];
-  await run(nvcc, ["-std=c++17", "-O3", ...target, "-o", to, join(root, "kernels", "all.cu")]);
+  const includes = ["-I", join(root, "kernels")];
+  await run(nvcc, ["-std=c++17", "-O3", ...target, ...includes, "-o", to, join(root, source)]);
   return `--image3=kind=${kind},sm=${architecture},file=${to}`;
 }
 
 async function build() {
   const folder = mkdtempSync(join(tmpdir(), "warpmap-kernels-"));
   try {
-    if (checksOnly) return void (await compile(folder, "ptx", PTX));
+    if (checksOnly) {
+      for (const source of ["kernels/all.cu", "examples/own-kernels.cu"])
+        await compile(folder, "ptx", PTX, source);
+      return;
+    }
     const work = [["ptx", PTX], ...ARCHITECTURES.map((architecture) => ["elf", architecture])];
     const images = [];
     const next = async () => {

@@ -12,6 +12,7 @@ import {
   filling,
   type GpuHost,
   HOST_CHUNK,
+  type Interop,
   type KeyType,
   lazily,
   loadArrays,
@@ -31,6 +32,7 @@ import {
   type ValueType,
 } from "warpmap/engine";
 import type { CudaRuntime } from "./runtime/cuda-runtime.js";
+import { interopOf } from "./runtime/interop.js";
 import { pin } from "./runtime/pinned.js";
 import { CudaTable } from "./table/cuda-table.js";
 import { type CudaHost, TableState } from "./table/table-state.js";
@@ -50,6 +52,7 @@ export class CudaEngine implements BareEngine {
   readonly sketches = lazily<SketchOperations>(async () =>
     (await loadSketches()).operationsOf(this.tableHost),
   );
+  readonly interop: Interop;
   /** What its tables, row operations and sketches need of it. */
   readonly tableHost: CudaHost;
 
@@ -71,6 +74,7 @@ export class CudaEngine implements BareEngine {
       hostChunk: HOST_CHUNK,
       maxTableBinding: gpu.traits.maxBuffer,
     };
+    this.interop = interopOf(this.tableHost);
   }
 
   get memory(): MemoryUse {

@@ -3,6 +3,7 @@
  * arrays.
  */
 import { ValidationError } from "../../errors.js";
+import { checkOptions, checkShape } from "../../options.js";
 import { gpuArray, type Place, placeOf } from "../gpu/batch/columns.js";
 import type { GpuLists } from "../gpu/lists/gpu-lists.js";
 import type { BufferView, Interop, NativeTypes } from "../native.js";
@@ -15,10 +16,10 @@ import type { WebgpuTable } from "./webgpu-table.js";
 export function interopOf(engine: WebgpuEngine): Interop {
   const { gpu } = engine;
   return {
-    device: gpu.device,
-    wrap(buffer, view) {
-      const { type, byteOffset = 0 } = view;
+    wrap(memory, view) {
+      const buffer = memory as GPUBuffer;
       const length = checkedLength(buffer, view);
+      const { type, byteOffset = 0 } = view as BufferView<ScalarType>;
       return gpuArray(engine, gpu, type, length, {
         buffer,
         byteOffset,
@@ -27,27 +28,27 @@ export function interopOf(engine: WebgpuEngine): Interop {
         checkCopy: checkingUsage(buffer),
       });
     },
-    bufferOf(array) {
-      const { buffer } = placeOf(array);
-      gpu.memory.share(buffer);
-      return buffer as GPUBuffer;
+    buffers: {
+      device: gpu.device,
+      bufferOf(array) {
+        const { buffer } = placeOf(array);
+        gpu.memory.share(buffer);
+        return buffer as GPUBuffer;
+      },
+      tableOf: (table) => (table as WebgpuTable<never, never>).native,
+      listsOf: (lists) => (lists as GpuLists<never>).native as NativeTypes["lists"],
     },
-    tableOf: (table) => (table as WebgpuTable<never, never>).native,
-    listsOf: (lists) => (lists as GpuLists<never>).native as NativeTypes["lists"],
   };
 }
 
 /** Elements of a view of a caller's buffer. @throws ValidationError when kernels cannot use them */
-function checkedLength(
-  buffer: GPUBuffer,
-  { type, byteOffset = 0, length: given }: BufferView<ScalarType>,
-): number {
+function checkedLength(buffer: GPUBuffer, view = {} as BufferView<ScalarType>): number {
   if (typeof buffer?.size !== "number") {
-    throw new ValidationError(
-      "wrap takes a GPUBuffer and { type }.",
-      'Write device.wrap(buffer, { type: "u32" }).',
-    );
+    throw new ValidationError("wrap takes a GPUBuffer and { type }.", 'Write wrap(buffer, { type: "u32" }).');
   }
+  checkOptions(view, "type byteOffset length");
+  const { type, byteOffset = 0, length: given } = view;
+  checkShape(type);
   const length = given ?? Math.floor((buffer.size - byteOffset) / scalarBytes[type]);
   const end = byteOffset + length * scalarBytes[type];
   const fits = byteOffset >= 0 && Number.isSafeInteger(length) && length >= 0 && end <= buffer.size;

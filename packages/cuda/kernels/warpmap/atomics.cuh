@@ -55,7 +55,7 @@ WARPMAP_DEVICE void waitABit() { __nanosleep(32); }
 template <class T> T loadRelaxed(const T* at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 template <class T> T loadAcquire(const T* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
 template <class T> void storeRelaxed(T* at, T word) { __atomic_store_n(at, word, __ATOMIC_RELAXED); }
-inline uint32_t loadThroughL1(const uint32_t* at) { return loadRelaxed(at); }
+inline u32 loadThroughL1(const u32* at) { return loadRelaxed(at); }
 inline void prefetchLine(const void*) {}
 template <class T> void storeRelease(T* at, T word) { __atomic_store_n(at, word, __ATOMIC_RELEASE); }
 

@@ -1,9 +1,20 @@
 // The counters of a table, which the host reads after a launch: 16 words. The host zeroes the first eight before every
-// launch, and writes `tickets` before a careful one.
+// launch, and writes `tickets` before a careful one. Those of users' kernels only grow until the table is cleared; the
+// host goes by how far.
 #pragma once
 #include "platform.cuh"
 
 namespace warpmap {
+
+/// What the functions of Table did, which the engine's own kernels do not call.
+struct UserCounters {
+  /// All new keys; `reused` and `sideInserted` as in Control are among them.
+  u32 inserted;
+  u32 reused;
+  u32 sideInserted;
+  u32 erased;
+  u32 sideErased;
+};
 
 struct Control {
   /// New keys.
@@ -25,7 +36,9 @@ struct Control {
   int tickets;
   /// No entry lies so many slots or more behind its home. Only grows until the table is cleared.
   u32 maxProbe;
-  u32 unused[6];
+  UserCounters byUsers;
+  u32 unused;
 };
+static_assert(sizeof(Control) == 64, "src/table/table-state.ts reads 64 bytes");
 
 }  // namespace warpmap

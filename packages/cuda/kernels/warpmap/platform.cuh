@@ -2,12 +2,8 @@
 // differently. Nothing here knows of tables.
 #pragma once
 
-#if defined(__CUDACC_RTC__)
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long long uint64_t;
-#else
+// NVRTC has no headers of the system
+#if !defined(__CUDACC_RTC__)
 #include <cstdint>
 #endif
 
@@ -27,9 +23,9 @@ typedef unsigned long long uint64_t;
 
 namespace warpmap {
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
 typedef unsigned long long u64;
 
 constexpr u32 ALL_LANES = 0xffffffffu;

@@ -1,10 +1,14 @@
-// The table as device code sees it: find, contains, insert, insertOrAssign, insertOrApply, erase and forEach, for the
-// engine's kernels and for users' own. A Table is a few numbers and two pointers: make it from the arguments of a
-// launch and pass it by reference.
+// The table as device code sees it: find, contains, insert, insertOrAssign, insertOrApply, erase and forEach for users'
+// kernels, and the steps that these are made of for the engine's. A Table is a few numbers and two pointers: make it from
+// the arguments of a launch and pass it by reference.
 //
-//   Table<1, 1> table(a.table);                       // u32 → u32; Table<-1, -1>: words known at run time
-//   u32 value;
-//   if (table.find(key, value)) …
+//   extern "C" __global__ void mine(warpmap::TableArguments arguments, …) {
+//     const warpmap::Table<1, 1> table(arguments);    // u32 → u32; Table<-1, -1>: words known at run time
+//     warpmap::u32 value;
+//     if (table.find(key, value)) …
+//
+// Keys and values are the bits of the table's types: u32 for one word, u64 for two, the low word first; WideKey and
+// WideValue where a key or a value has more. What users' functions insert and erase is counted, for the host.
 //
 // Slots are probed linearly from the home slot floor(hash × slots / 2^32), with wrap. What may run beside what, in one
 // kernel or in several at once:
@@ -14,6 +18,7 @@
 // - erase beside find and erase only. An insert beside an erase could store a key twice.
 // Inserts into a table with tombstones look the key up first; `hasTombstones` false saves that.
 #pragma once
+#include "arguments.cuh"
 #include "control.cuh"
 #include "slots.cuh"
 
@@ -248,9 +253,9 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     }
   }
 
-  /// insert (rule KEEP), insertOrAssign (ASSIGN) or insertOrApply (the others) of one key.
+  /// insert (rule KEEP), insertOrAssign (ASSIGN) or insertOrApply (the others) of one key. REJECTED: no slot is free.
   WARPMAP_DEVICE Outcome insert(const Key& key, Value value, u32 rule = KEEP, bool hasTombstones = true) const {
-    const Probe p = probe(key);
+    const Probe p = probe(canonicalKey(key));
     const auto onExisting = [&](unsigned char* slot, Word word) { change(rule, slot, word, value); };
     if (hasTombstones) {
       const Place place = locate(p);
@@ -263,17 +268,27 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     const u32 before = longest;
     const Outcome outcome = put(p, value, longest, onExisting);
     if (longest > before) atomicMax(&control_->maxProbe, longest);
+    UserCounters& counters = control_->byUsers;
+    if (outcome < Outcome::EXISTING) atomicAdd(&counters.inserted, 1u);
+    if (outcome == Outcome::REUSED) atomicAdd(&counters.reused, 1u);
+    if (outcome == Outcome::SIDE_INSERTED) atomicAdd(&counters.sideInserted, 1u);
     return outcome;
   }
   WARPMAP_DEVICE Outcome insertOrAssign(const Key& key, Value value) const { return insert(key, value, ASSIGN); }
   WARPMAP_DEVICE Outcome insertOrApply(const Key& key, Value value, u32 rule) const { return insert(key, value, rule); }
 
-  WARPMAP_DEVICE bool contains(const Key& key) const { return locate(probe(key)).isThere; }
-  /// Of tables with values of one or two words.
+  WARPMAP_DEVICE bool contains(const Key& key) const { return locate(probe(canonicalKey(key))).isThere; }
+  /// Of tables with keys and values of one or two words.
   WARPMAP_DEVICE bool find(const Key& key, Value& value) const {
-    const Place place = locate(probe(key));
+    const Place place = locate(probe(canonicalKey(key)));
     if (place.isThere) Slots::settleValue();
-    if (place.isThere) value = Slots::valueIn(shape_, at(place.slot), place.word);
+    if (place.isThere) value = valueIn(place.slot, place.word);
+    return place.isThere;
+  }
+  /// Of wide tables: copies the value's words.
+  WARPMAP_DEVICE bool find(const Key& key, u32* words) const {
+    const Place place = locate(probe(canonicalKey(key)));
+    for (u32 w = 0; place.isThere && w < shape_.valueWords; w++) words[w] = valueWordsIn(place.slot)[w];
     return place.isThere;
   }
 
@@ -285,9 +300,12 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
   }
   /// Takes a key out; of threads that do so at once one is told true.
   WARPMAP_DEVICE bool erase(const Key& key) const {
-    const Probe p = probe(key);
+    const Probe p = probe(canonicalKey(key));
     const Place place = locate(p);
-    return place.isThere && eraseAt(place, p.isSide);
+    if (!place.isThere || !eraseAt(place, p.isSide)) return false;
+    atomicAdd(&control_->byUsers.erased, 1u);
+    if (p.isSide) atomicAdd(&control_->byUsers.sideErased, 1u);
+    return true;
   }
 
   /// Whether a slot, side slots included, has an entry.
@@ -300,6 +318,10 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     if constexpr (IS_WIDE) return Slots::loadKey(shape_, at(slot) + 4, 0);
     else return slot < slotCount_ ? Slots::keyOf(word) : Key(~Key(slot - slotCount_));
   }
+  /// The value of an entry, of tables with keys and values of one or two words.
+  WARPMAP_DEVICE Value valueIn(u64 slot, Word word) const { return Slots::valueIn(shape_, at(slot), word); }
+  /// Where the words of an entry's value are, of wide tables.
+  WARPMAP_DEVICE const u32* valueWordsIn(u64 slot) const { return (const u32*)at(slot) + shape_.valueOffset; }
   /// Calls visit(slot, word) for each entry, all threads of the grid together.
   template <class Visit> WARPMAP_DEVICE void forEach(const Visit& visit) const {
     const u64 stride = u64(gridDim.x) * blockDim.x;

@@ -51,6 +51,7 @@ const FUNCTIONS = {
   cuMemcpyAsync: ["size", "size", "size", "size"],
   cuMemcpyHtoDAsync_v2: ["size", "memory", "size", "size"],
   cuMemsetD8Async: ["size", "uint", "size", "size"],
+  cuPointerGetAttribute: ["memory", "int", "size"],
   cuModuleLoadData: ["memory", "memory"],
   cuModuleUnload: ["size"],
   cuModuleGetFunction: ["memory", "size", "text"],
@@ -126,6 +127,16 @@ export const Attribute = {
   CAN_USE_HOST_POINTER: 91,
   SHARED_MEMORY_OF_BLOCK_OPTIN: 97,
 } as const;
+
+/** Numbers of CUpointer_attribute. */
+export const PointerAttribute = {
+  MEMORY_TYPE: 2,
+  DEVICE_ORDINAL: 9,
+  RANGE_START: 11,
+  RANGE_SIZE: 12,
+} as const;
+/** Of CUmemorytype: memory of the host, which the driver knows. */
+export const MEMORY_TYPE_HOST = 1;
 
 /** Flags of cuStreamCreate and cuEventCreate. */
 export const STREAM_NON_BLOCKING = 1;

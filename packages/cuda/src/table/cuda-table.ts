@@ -47,6 +47,11 @@ interface Flags {
 export class CudaTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
   constructor(private readonly state: TableState) {}
 
+  /** What kernels of users are told of it. */
+  get native(): TableState {
+    return this.state;
+  }
+
   get spec(): TableSpec {
     return this.state.spec;
   }

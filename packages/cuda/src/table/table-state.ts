@@ -34,6 +34,8 @@ const COUNTERS = [
   "tickets",
   "maxProbe",
 ] as const;
+/** What users' kernels count behind these, since the table was cleared: UserCounters of kernels/warpmap/control.cuh. */
+const USER_COUNTERS = ["inserted", "reused", "sideInserted", "erased", "sideErased"] as const;
 export type Counters = { readonly [N in (typeof COUNTERS)[number]]: number };
 /** Bytes of `control`. */
 const CONTROL_BYTES = 64;
@@ -61,6 +63,8 @@ export class TableState {
   #sideLive = 0;
   #tombstones = 0;
   #freed = false;
+  /** What users' kernels had counted when the host last looked. */
+  #seen = USER_COUNTERS.map(() => 0);
   readonly #kernels = new Map<Operation, () => Promise<Kernel>>();
 
   private constructor(
@@ -162,6 +166,21 @@ export class TableState {
     return counters;
   }
 
+  /** Notes what users' kernels did that were submitted to the stream, or ended, before. */
+  async takeKernelChanges(): Promise<void> {
+    const into = new Uint8Array(CONTROL_BYTES);
+    await this.look("take in", () => {}, [{ buffer: this.control, offset: 0, into }]);
+    const seen = Array.from(new Uint32Array(into.buffer).subarray(COUNTERS.length)).slice(
+      0,
+      USER_COUNTERS.length,
+    );
+    const changes = new Uint32Array(COUNTERS.length);
+    for (const [i, name] of USER_COUNTERS.entries())
+      changes[COUNTERS.indexOf(name)] = seen[i] - this.#seen[i];
+    this.#seen = seen;
+    this.#note(changes);
+  }
+
   /** Takes everything out. */
   async clear(): Promise<void> {
     const { gpu } = this.host;
@@ -171,6 +190,7 @@ export class TableState {
       recorder.clear(this.control);
     });
     this.#mainLive = this.#sideLive = this.#tombstones = 0;
+    this.#seen.fill(0);
   }
 
   destroy(): void {

@@ -122,7 +122,7 @@ describe("limits", () => {
 
   it.runIf(onWebgpu)("leaves to the host what the device cannot bind, and says so", async () => {
     const device = await openDevice({
-      gpuDevice: withSmallBindings(engine.interop?.device as GPUDevice, 20_000),
+      gpuDevice: withSmallBindings(engine.interop?.buffers?.device as GPUDevice, 20_000),
     });
     const k = Int32Array.from({ length: 2000 }, (_, row) => row);
     let plan: Plan | undefined;

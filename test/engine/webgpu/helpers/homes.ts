@@ -12,7 +12,7 @@ export async function homesOf(
   engine: WebgpuEngine,
   map: StaticMap<"u32", "u32">,
 ): Promise<(number | null)[]> {
-  const { slots } = engine.interop.tableOf(map.engineTable);
+  const { slots } = engine.interop.buffers!.tableOf(map.engineTable);
   const words = new Uint32Array(map.slots * 2);
   const into = new Uint8Array(words.buffer);
   await readBytes(engine.tableHost.gpu, "slots", { buffer: slots, offset: 0, into });

@@ -15,7 +15,7 @@ export async function openVariant(
   seen = (gpuDevice: GPUDevice) => gpuDevice,
 ): Promise<WebgpuEngine> {
   if (engines.length === 0) engines.push(openEngine({ software: onSoftwareGpu }));
-  const gpuDevice = (await engines[0]).interop.device;
+  const gpuDevice = (await engines[0]).interop.buffers!.device;
   const engine = openEngine({ seed: 1, ...options, gpuDevice: seen(gpuDevice) });
   engines.push(engine);
   return engine;

@@ -81,7 +81,7 @@ it("leave an EMPTY value in slots that are free again, which users' kernels add 
   const keys = Uint32Array.of(0xffffffff, 0xfffffffe, ...uniqueKeys(slots / 2));
   await map.insert(keys, counting(keys.length));
   await map.erase(keys.filter((_, i) => i % 3 !== 2));
-  const table = engine().interop.tableOf(map.engineTable).slots;
+  const table = engine().interop.buffers!.tableOf(map.engineTable).slots;
   const words = await device()
     .wrap(table, { type: "u32", length: 2 * (slots + 2) })
     .read();
