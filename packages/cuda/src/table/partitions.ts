@@ -1,7 +1,7 @@
 /**
  * Sorting a large batch by partition of its keys' home slots (kernels/partition.cu), so that the kernels of a table
- * meet the slots that they probe in the GPU's cache. Which elements are equal, and what becomes of them, stays as it
- * is.
+ * meet the slots that they probe in the GPU's cache, or in shared memory (windows.ts). Which elements are equal, and what
+ * becomes of them, stays as it is.
  */
 import {
   type BoundChunk,
@@ -18,6 +18,7 @@ import { usesUntried } from "../untried.js";
 import { slotsBytes } from "./formats.js";
 import { constantsOf } from "./kernels.js";
 import type { TableState } from "./table-state.js";
+import { type SortedWindows, windowsFor } from "./windows.js";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_BYTES = 2 ** 26;
@@ -66,16 +67,17 @@ export const partitionKernels = {
     ),
   offsets: kernelSource(
     "partition_offsets",
-    ["BITS"],
-    [fragment("", { bindings: { cursors: readWrite() } })],
+    ["BITS", "FIRST_BITS"],
+    [fragment("", { bindings: { cursors: readWrite(), firstCursors: readWrite() } })],
   ),
   scatter: (keyWords: number, valueWords: number) =>
     kernelSource(
       `partition_scatter_${keyWords}_${valueWords}`,
-      ["COUNT", "BITS"],
+      ["COUNT", "FIRST_BITS", "BITS", "TILES"],
       [
         fragment("", {
           bindings: {
+            ends: read(),
             keys: read(),
             values: read(),
             mask: read(),
@@ -93,10 +95,11 @@ export const partitionKernels = {
   gather: (valueWords: number) =>
     kernelSource(
       `partition_gather_${valueWords}`,
-      ["COUNT", "MISSING", "MISSING_HIGH", "BITS"],
+      ["COUNT", "FIRST_BITS", "BITS", "TILES", "MISSING", "MISSING_HIGH"],
       [
         fragment("", {
           bindings: {
+            ends: read(),
             places: read(),
             runs: read(),
             runStarts: read(),
@@ -110,15 +113,32 @@ export const partitionKernels = {
     ),
 };
 
+/** What a scatter did, for the gather that brings results back. */
+interface Level {
+  /** Where the scatter brought the keys and values. */
+  readonly keys: Range;
+  readonly values: Range | undefined;
+  /** The parts that it sorted, one by one; undefined: the batch as a whole. */
+  readonly ends: Range | undefined;
+  readonly places: { readonly places: Range; readonly runs: Range; readonly runStarts: Range } | undefined;
+  readonly params: {
+    readonly COUNT: number;
+    readonly FIRST_BITS: number;
+    readonly BITS: number;
+    readonly TILES: number;
+  };
+  readonly blocks: number;
+}
+
 /** A chunk in the order of partitions. */
 export interface Sorted {
   readonly keys: Range;
   readonly values: Range | undefined;
   /** Elements between those of a block and those whose slots an insert asks for ahead: those of a partition. */
   readonly AHEAD: number;
-  /** Where each element went, for `unsort`. */
-  readonly places: { readonly places: Range; readonly runs: Range; readonly runStarts: Range } | undefined;
-  readonly bits: number;
+  /** One, or with windows two. */
+  readonly levels: readonly Level[];
+  readonly windows: SortedWindows | undefined;
 }
 
 /**
@@ -128,6 +148,7 @@ export interface Sorted {
 export function sortByPartition(
   state: TableState,
   chunk: BoundChunk,
+  operation: "insert" | "find" | "erase",
   remembers: boolean,
 ): Promise<Sorted | null> {
   return chunk.scratch.attempt(async () => {
@@ -136,57 +157,100 @@ export function sortByPartition(
     const { gpu } = host;
     const { keyWords } = format;
     const valueWords = values ? format.valueWords : 0;
-    const ratio = Math.ceil(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
-    const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
-    const tiles = Math.ceil(count / TILE);
+    const windows = windowsFor(state, operation, count);
+    const bits = windows?.bits ?? cachedBits(spec);
     const column = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(bytes) });
-    const cursors = await column(4 << MOST_BITS);
-    const sortedKeys = await column(count * keyWords * 4);
-    const sortedValues = valueWords > 0 ? await column(count * valueWords * 4) : undefined;
-    const places = remembers
-      ? {
-          places: await column(count * 2),
-          runs: await column(tiles * 4 * 2 ** bits),
-          runStarts: await column(tiles * 2 * 2 ** bits),
-        }
-      : undefined;
+    const cursors = await column(4 << bits);
+    const firstBits = windows ? Math.ceil(bits / 2) : 0;
+    const firstCursors = windows ? await column(4 << firstBits) : undefined;
+    const level = async (FIRST_BITS: number, BITS: number): Promise<Level> => {
+      const parts = 2 ** FIRST_BITS;
+      const TILES = Math.floor(Math.max(0, count - 1) / TILE / parts) + 1;
+      const runs = (Math.ceil(count / TILE) + parts) << BITS;
+      return {
+        keys: await column(count * keyWords * 4),
+        values: valueWords > 0 ? await column(count * valueWords * 4) : undefined,
+        ends: FIRST_BITS > 0 ? firstCursors : undefined,
+        places: remembers
+          ? {
+              places: await column(count * 2),
+              runs: await column(runs * 4),
+              runStarts: await column(runs * 2),
+            }
+          : undefined,
+        params: { COUNT: count, FIRST_BITS, BITS, TILES },
+        blocks: TILES * parts,
+      };
+    };
+    const levels = windows
+      ? [await level(0, firstBits), await level(firstBits, bits - firstBits)]
+      : [await level(0, bits)];
     const how = { ...constantsOf(spec), WORKGROUP };
-    const SHARED_BYTES = sharedBytes({ ...format, valueWords }, bits);
-    const [counting, offsets, scattering] = await Promise.all([
-      gpu.compile(partitionKernels.count(keyWords), how),
+    const [counting, offsets, ...scattering] = await Promise.all([
+      gpu.compile(partitionKernels.count(keyWords), { ...how, SHARED_BYTES: 4 << bits } as never),
       gpu.compile(partitionKernels.offsets, { WORKGROUP } as never),
-      gpu.compile(partitionKernels.scatter(keyWords, valueWords), { ...how, SHARED_BYTES } as never),
+      ...levels.map(({ params }) => {
+        const SHARED_BYTES = sharedBytes({ ...format, valueWords }, params.BITS);
+        return gpu.compile(partitionKernels.scatter(keyWords, valueWords), {
+          ...how,
+          SHARED_BYTES,
+        } as never);
+      }),
     ]);
-    const from = { keys: firstOn(keys), values: values && firstOn(values) };
-    const params = { COUNT: count, BITS: bits };
+    const first = { keys: firstOn(keys), values: values && firstOn(values) };
+    const blocks = Math.min(PERSISTENT, Math.ceil(count / TILE));
     await submissions.ahead("partition", (recorder) => {
-      recorder.clear(cursors.buffer, 0, 4 << MOST_BITS);
-      recorder.dispatch(counting, { keys: from.keys, cursors }, params, Math.min(PERSISTENT, tiles));
-      recorder.dispatch(offsets, { cursors }, { BITS: bits }, 1);
-      recorder.dispatch(scattering, { ...from, cursors, sortedKeys, sortedValues, ...places }, params, tiles);
+      recorder.clear(cursors.buffer, 0, 4 << bits);
+      recorder.dispatch(counting, { keys: first.keys, cursors }, { COUNT: count, BITS: bits }, blocks);
+      recorder.dispatch(offsets, { cursors, firstCursors }, { BITS: bits, FIRST_BITS: firstBits }, 1);
+      levels.forEach((to, i) => {
+        const from = levels[i - 1] ?? first;
+        const bindings = {
+          ends: to.ends,
+          keys: from.keys,
+          values: from.values,
+          cursors: i === levels.length - 1 ? cursors : firstCursors,
+          sortedKeys: to.keys,
+          sortedValues: to.values,
+          ...to.places,
+        };
+        recorder.dispatch(scattering[i], bindings, to.params, to.blocks);
+      });
     });
-    const AHEAD = Math.floor(count / 2 ** bits);
-    chunk.log?.correctChunk({ strategy: "partitioned", reason: REASON, partitions: 2 ** bits });
-    return { keys: sortedKeys, values: sortedValues, AHEAD, places, bits };
+    const where = windows ? "in shared memory" : "in the cache";
+    const reason = `table and batch are large, so that slots are met ${where}`;
+    chunk.log?.correctChunk({ strategy: "partitioned", reason, partitions: 2 ** bits });
+    const last = levels[levels.length - 1];
+    return {
+      keys: last.keys,
+      values: last.values,
+      AHEAD: Math.floor(count / 2 ** bits),
+      levels,
+      // keys of the first level were read for the last time
+      windows: windows ? { ...windows, ends: cursors, list: levels[0].keys } : undefined,
+    };
   });
 }
 
-/** What plans say of chunks that were sorted. */
-const REASON = "table and batch are large, so that slots are met in the cache";
+/** Bits of partitions whose slots meet in the GPU's cache. */
+function cachedBits(spec: TableState["spec"]): number {
+  const ratio = Math.ceil(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
+  return Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
+}
 
 /** Results of a sorted chunk, and the columns of the batch that they go to. */
 export interface Unsorting {
   readonly sortedValues: Range | undefined;
-  readonly sortedFound: Range;
+  readonly sortedFound: Range | undefined;
   readonly values: Range | undefined;
   readonly found: Range | undefined;
 }
 
-/** Brings results into the order of the batch, and reads them back. */
+/** Brings results into the order of the batch, level by level, and reads them back. */
 export async function unsort(
   state: TableState,
-  { places, bits }: Sorted,
-  count: number,
+  { levels }: Sorted,
+  { count, scratch }: BoundChunk,
   columns: Unsorting,
   reads: readonly Readback[],
 ): Promise<void> {
@@ -196,11 +260,17 @@ export async function unsort(
     WORKGROUP,
     SHARED_BYTES,
   } as never);
-  const params = { COUNT: count, BITS: bits };
-  const blocks = Math.ceil(count / TILE);
+  const [between] = levels.slice(1);
+  const values = between && columns.values && { buffer: await scratch.buffer(count * valueWords * 4) };
+  const found = between && columns.found && { buffer: await scratch.buffer(count) };
   await state.look(
     "gather",
-    (recorder) => recorder.dispatch(kernel, { ...places, ...columns }, params, blocks),
+    (recorder) => {
+      const gather = ({ ends, places, params, blocks }: Level, results: Unsorting) =>
+        recorder.dispatch(kernel, { ends, ...places, ...results }, params, blocks);
+      if (between) gather(between, { ...columns, values, found });
+      gather(levels[0], between ? { ...columns, sortedValues: values, sortedFound: found } : columns);
+    },
     reads,
   );
 }
