@@ -13,7 +13,7 @@
 // | partition_scatter | 1,024, TILES a part: a tile of 8,192 elements each, and more where the part has more | 8 read, 8 written, 2.5 more for its place |
 // | partition_gather | the same | 2.5 + 5 read, 5 written |
 //
-// partition_offsets makes starts of the counts: `firstCursors` (may be null) gets those of the parts. As scatter takes
+// partition_offsets makes starts of the counts, of 4 partitions or more: `firstCursors` (may be null) gets those of the parts. As scatter takes
 // room, a cursor moves to its partition's end.
 //
 // partition_scatter ranks the keys of its tile by partition in shared memory, takes room for the run of each partition
@@ -242,14 +242,19 @@ WARPMAP_KERNEL(partition_offsets, partition_offsets_arguments, 1024, 2) {
   u32* const cursors = (u32*)a.cursors.at;
   const u32 used = 1u << a.BITS, inPart = used >> a.FIRST_BITS;
   u32 before = 0;
-  for (u32 first = 0; first < used; first += blockDim.x) {
-    const u32 p = first + threadIdx.x;
+  // each thread has four neighbouring partitions
+  for (u32 first = 0; first < used; first += 4 * blockDim.x) {
+    const u32 p = first + 4 * threadIdx.x;
+    const uint4 counts = p < used ? *(const uint4*)(cursors + p) : uint4{0, 0, 0, 0};
     u32 total;
-    const u32 start = before + sumBefore<1024>(p < used ? cursors[p] : 0, total);
+    const u32 start = before + sumBefore<1024>(counts.x + counts.y + counts.z + counts.w, total);
     before += total;
     if (p >= used) continue;
-    cursors[p] = start;
-    if (a.firstCursors.at != nullptr && p % inPart == 0) ((u32*)a.firstCursors.at)[p / inPart] = start;
+    const u32 starts[4] = {start, start + counts.x, start + counts.x + counts.y, start + counts.x + counts.y + counts.z};
+    for (u32 i = 0; i < 4; i++) {
+      cursors[p + i] = starts[i];
+      if (a.firstCursors.at != nullptr && (p + i) % inPart == 0) ((u32*)a.firstCursors.at)[(p + i) / inPart] = starts[i];
+    }
   }
 }
 

@@ -57,6 +57,11 @@ template <int K, int V> struct SharedWindow {
   WARPMAP_DEVICE unsigned char* at(u32 slot) const { return memory + slot * Slots::BYTES; }
   WARPMAP_DEVICE Word look(u32 slot) const { return *(const volatile Word*)at(slot); }
 
+  /// Has a column of the elements come to L2 while slots are read.
+  WARPMAP_DEVICE void prefetch(const Range& column, u32 bytes) const {
+    const u64 end = u64(lastElement) * bytes;
+    for (u64 at = u64(firstElement) * bytes + threadIdx.x * 128; at < end; at += WINDOW_BLOCK * 128) prefetchLine(column.at + at);
+  }
   WARPMAP_DEVICE void read() const {
     for (u32 slot = threadIdx.x; slot < slots; slot += WINDOW_BLOCK) {
       copyToShared<Slots::BYTES>(at(slot), origin + slot * Slots::BYTES);
@@ -138,6 +143,8 @@ template <int K, int V> WARPMAP_DEVICE void insertWindow(const windows_insert_ar
   const Window window(table, a, memory);
   InsertTally tally(reachAtRest(table.control()));
   if (!window.hasElements()) return;
+  window.prefetch(a.keys, 4 * K);
+  window.prefetch(a.values, 4 * V);
   if (a.IS_EMPTY) window.fill();
   else window.read();
   eachOfWindow<Walk>(
@@ -180,6 +187,7 @@ template <int K, int V> WARPMAP_DEVICE void findWindow(const windows_find_argume
   const SharedWindow<K, V> window(table, a, memory);
   const u32 reach = reachAtRest(table.control());
   if (!window.hasElements()) return;
+  window.prefetch(a.keys, 4 * K);
   window.read();
   eachOfWindow<Walk>(
       window, [&](u32 i) { return table.keyAt(a.keys.at, i); },
@@ -203,6 +211,7 @@ template <int K, int V> WARPMAP_DEVICE void eraseWindow(const windows_erase_argu
   const BlockCounts<1> counts;
   u32 erased = 0;
   if (!window.hasElements()) return;
+  window.prefetch(a.keys, 4 * K);
   window.read();
   eachOfWindow<Walk>(
       window, [&](u32 i) { return table.keyAt(a.keys.at, i); },
