@@ -226,7 +226,7 @@ template <int K, int V> class Bench {
 
   template <class A> void bindWindows(A& a) {
     bind(a);
-    a.keys = sortedKeys(), a.ends = cursors, a.list = list(), a.BITS = firstBits + bits;
+    a.keys = sortedKeys(), a.ends = cursors, a.list = list(), a.BITS = firstBits + bits, a.MOST = count;
   }
   u32 windows() const { return 1u << (firstBits + bits); }
   u32 sharedOfWindow() const { return u32(windowBytes(firstBits + bits)); }

@@ -41,19 +41,19 @@ struct erase_arguments {
 struct windows_insert_arguments {
   Range slots, control, keys, ends, list, values, isNew;
   WARPMAP_TABLE_CONSTANTS
-  uint32_t BITS, RULE, REUSE, IS_EMPTY;
+  uint32_t BITS, MOST, RULE, REUSE, IS_EMPTY;
 };
 
 struct windows_find_arguments {
   Range slots, control, keys, ends, list, values, found;
   WARPMAP_TABLE_CONSTANTS
-  uint32_t BITS, MISSING, MISSING_HIGH;
+  uint32_t BITS, MOST, MISSING, MISSING_HIGH;
 };
 
 struct windows_erase_arguments {
   Range slots, control, keys, ends, list;
   WARPMAP_TABLE_CONSTANTS
-  uint32_t BITS;
+  uint32_t BITS, MOST;
 };
 
 struct retrieve_arguments {

@@ -7,10 +7,11 @@
 // and with shared memory for the largest window: ceil(SLOTS / 2^BITS) slots. IS_EMPTY: the table has no entries and no
 // tombstones, so windows are filled, not read. REUSE: it has tombstones, so inserts look keys up first.
 //
-// A window ends where the next one's first home slot is. Elements whose probe sequence goes on behind the end, and keys
-// of side slots, go to `list`, for the direct kernel of the operation, which runs next: `control.listed` counts them.
-// Results are those of the direct kernels, as equal keys have one home slot, and all of them find the same: once an
-// insert saw no free slot up to the end, none becomes free; and a look-up that met no empty slot is repeated whole.
+// A window ends where the next one's first home slot is. Some elements go to `list`, for the direct kernel of the
+// operation, which runs next, and looks them up from their home slots on: those whose probe sequence reaches the window's
+// end, keys of side slots, and those of a partition behind its first MOST, which keeps one block from working on a hot key
+// alone. `control.listed` counts them. Results are those of the direct kernel alone: whatever it meets in a window it
+// could have met there, since a key goes to the first free slot of its sequence, and slots do not become empty.
 //
 // Blocks share no slots. Bytes per slot of 8 bytes: 8 read (IS_EMPTY: none), 8 written; per element of u32 → u32: 8 read.
 #include "results.cuh"
@@ -36,7 +37,9 @@ template <int K, int V> struct SharedWindow {
   unsigned char* memory;
   /// The window in the table.
   unsigned char* origin;
-  u32 firstSlot, slots, firstElement, lastElement;
+  u32 firstSlot, slots;
+  /// The partition's elements; this block has those before `firstLeft`.
+  u32 firstElement, firstLeft, endElement;
   u32* list;
   u32* listed;
 
@@ -44,7 +47,8 @@ template <int K, int V> struct SharedWindow {
     const u32 p = blockIdx.x, shift = 32 - a.BITS;
     const u32* ends = (const u32*)a.ends.at;
     firstElement = p == 0 ? 0 : ends[p - 1];
-    lastElement = ends[p];
+    endElement = ends[p];
+    firstLeft = endElement - firstElement > a.MOST ? firstElement + a.MOST : endElement;
     firstSlot = homeSlot(p << shift, table.slotCount());
     const u32 endSlot = p + 1 == gridDim.x ? table.slotCount() : homeSlot((p + 1) << shift, table.slotCount());
     slots = endSlot - firstSlot;
@@ -53,13 +57,13 @@ template <int K, int V> struct SharedWindow {
     listed = &table.control().listed;
   }
 
-  WARPMAP_DEVICE bool hasElements() const { return firstElement < lastElement; }
+  WARPMAP_DEVICE bool hasElements() const { return firstElement < endElement; }
   WARPMAP_DEVICE unsigned char* at(u32 slot) const { return memory + slot * Slots::BYTES; }
   WARPMAP_DEVICE Word look(u32 slot) const { return *(const volatile Word*)at(slot); }
 
   /// Has a column of the elements come to L2 while slots are read.
   WARPMAP_DEVICE void prefetch(const Range& column, u32 bytes) const {
-    const u64 end = u64(lastElement) * bytes;
+    const u64 end = u64(firstLeft) * bytes;
     for (u64 at = u64(firstElement) * bytes + threadIdx.x * 128; at < end; at += WINDOW_BLOCK * 128) prefetchLine(column.at + at);
   }
   WARPMAP_DEVICE void read() const {
@@ -78,6 +82,15 @@ template <int K, int V> struct SharedWindow {
     __syncthreads();
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < slots * (Slots::BYTES / sizeof(Part)); i += WINDOW_BLOCK) ((Part*)origin)[i] = ((Part*)memory)[i];
+  }
+
+  /// Puts the elements on the list that are not for this block.
+  WARPMAP_DEVICE void leave() const {
+    if (firstLeft == endElement) return;
+    __shared__ u32 room;
+    if (threadIdx.x == 0) room = atomicAdd(listed, endElement - firstLeft);
+    __syncthreads();
+    for (u32 i = firstLeft + threadIdx.x; i < endElement; i += WINDOW_BLOCK) list[room + i - firstLeft] = i;
   }
 
   /// Begins an element; false if it goes to the list.
@@ -121,10 +134,11 @@ template <int K, int V> struct SharedWindow {
   }
 };
 
-/// Goes through the elements of a window; see eachUntil.
+/// Goes through the elements of a window's block; see eachUntil.
 template <class Walk, class Window, class Fetch, class Begin, class Step>
 WARPMAP_DEVICE void eachOfWindow(const Window& window, const Fetch& fetch, const Begin& begin, const Step& step) {
-  eachUntil<Walk, WINDOW_BLOCK>(u64(window.firstElement) + threadIdx.x, window.lastElement, fetch, begin, step);
+  window.leave();
+  eachUntil<Walk, WINDOW_BLOCK>(u64(window.firstElement) + threadIdx.x, window.firstLeft, fetch, begin, step);
 }
 
 template <int K, int V> WARPMAP_DEVICE void insertWindow(const windows_insert_arguments& a) {

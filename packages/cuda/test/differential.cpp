@@ -562,6 +562,7 @@ void Trial::runByWindows(const std::string& operation, const Sorted& sorted, Win
   const Memory list(u64(sorted.count) * 4);
   bind(w), bind(d);
   w.keys = d.keys = sorted.keys(), w.ends = sorted.cursors.range(), w.list = d.list = list.range(), w.BITS = sorted.bits;
+  w.MOST = chance(30) ? below(50) : sorted.count;
   const u32 slots = (slotCount_ + (1u << sorted.bits) - 1) >> sorted.bits;
   launch("windows_" + operation + suffix_, w, 1u << sorted.bits, 512, slots * slotWords_ * 4);
   launch(operation + suffix_, d, 1 + below(4));

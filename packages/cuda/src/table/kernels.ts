@@ -70,14 +70,14 @@ export const operations = {
   },
   erase: { params: ["COUNT"], bindings: keys },
   windows_insert: {
-    params: ["BITS", "RULE", "REUSE", "IS_EMPTY"],
+    params: ["BITS", "MOST", "RULE", "REUSE", "IS_EMPTY"],
     bindings: { ...windows, values: read(), isNew: readWrite() },
   },
   windows_find: {
-    params: ["BITS", "MISSING", "MISSING_HIGH"],
+    params: ["BITS", "MOST", "MISSING", "MISSING_HIGH"],
     bindings: { ...windows, values: readWrite(), found: readWrite() },
   },
-  windows_erase: { params: ["BITS"], bindings: windows },
+  windows_erase: { params: ["BITS", "MOST"], bindings: windows },
   retrieve: { params: ["COUNT"], bindings: { keys: readWrite(), values: readWrite() } },
   statistics: { params: [], bindings: { hashes: read(), histogram: readWrite() } },
 } as const;

@@ -18,6 +18,12 @@ const LEAST_SHARE = 1 / 8;
 /** Entries and tombstones, of the table's slots, from which look-ups probe so long that a second sort pays. */
 const LONG_PROBES = 0.7;
 
+/**
+ * Elements of a window's block at most, in means of all windows, and besides: more have hot keys among them, which the
+ * direct kernel spreads over all blocks.
+ */
+const [MOST_MEANS, MOST_BESIDES] = [4, WORKGROUP];
+
 type Name = "insert" | "find" | "erase";
 
 export interface Windows {
@@ -64,6 +70,7 @@ export async function runsSorted<O extends Name>(
   const bindings = { ...results, keys };
   if (!windows) return state.runs(operation, bindings, { ...params, AHEAD }, blocksFor(COUNT));
   const { bits, bytes, ends, list } = windows;
+  const MOST = MOST_MEANS * Math.ceil(COUNT / 2 ** bits) + MOST_BESIDES;
   const IS_EMPTY = Number(state.live === 0 && state.tombstones === 0);
   const how = { WORKGROUP, SHARED_BYTES: bytes };
   const blocks = Math.min(blocksFor(COUNT), BUSY_BLOCKS);
@@ -71,7 +78,7 @@ export async function runsSorted<O extends Name>(
     state.runs(
       `windows_${operation}`,
       { ...bindings, ends, list } as never,
-      { ...params, BITS: bits, IS_EMPTY },
+      { ...params, BITS: bits, MOST, IS_EMPTY },
       2 ** bits,
       how,
     ),
