@@ -50,8 +50,10 @@ export function planFor(state: TableState, count: number, { strategy, where }: C
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
 
+type Words = Pick<TableState["format"], "keyWords" | "valueWords">;
+
 /** Shared memory of a tile of elements and of counts of partitions, at most. */
-function sharedBytes({ keyWords, valueWords }: TableState["format"], bits = MOST_BITS): number {
+function sharedBytes({ keyWords, valueWords }: Words, bits = MOST_BITS): number {
   return TILE * 4 * (keyWords + valueWords) + 8 * 2 ** bits;
 }
 
@@ -157,44 +159,23 @@ export function sortByPartition(
     const { gpu } = host;
     const { keyWords } = format;
     const valueWords = values ? format.valueWords : 0;
+    const words = { keyWords, valueWords };
     const windows = windowsFor(state, operation, count);
     const bits = windows?.bits ?? cachedBits(spec);
-    const column = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(bytes) });
-    const cursors = await column(4 << bits);
     const firstBits = windows ? Math.ceil(bits / 2) : 0;
-    const firstCursors = windows ? await column(4 << firstBits) : undefined;
-    const level = async (FIRST_BITS: number, BITS: number): Promise<Level> => {
-      const parts = 2 ** FIRST_BITS;
-      const TILES = Math.floor(Math.max(0, count - 1) / TILE / parts) + 1;
-      const runs = (Math.ceil(count / TILE) + parts) << BITS;
-      return {
-        keys: await column(count * keyWords * 4),
-        values: valueWords > 0 ? await column(count * valueWords * 4) : undefined,
-        ends: FIRST_BITS > 0 ? firstCursors : undefined,
-        places: remembers
-          ? {
-              places: await column(count * 2),
-              runs: await column(runs * 4),
-              runStarts: await column(runs * 2),
-            }
-          : undefined,
-        params: { COUNT: count, FIRST_BITS, BITS, TILES },
-        blocks: TILES * parts,
-      };
-    };
-    const levels = windows
-      ? [await level(0, firstBits), await level(firstBits, bits - firstBits)]
-      : [await level(0, bits)];
+    const cursors = { buffer: await scratch.buffer(4 << bits) };
+    const firstCursors = windows ? { buffer: await scratch.buffer(4 << firstBits) } : undefined;
+    const levels = firstCursors ? [await newLevel(chunk, words, firstBits, remembers)] : [];
+    const parts = firstCursors && { bits: firstBits, ends: firstCursors };
+    levels.push(await newLevel(chunk, words, bits - firstBits, remembers, parts));
     const how = { ...constantsOf(spec), WORKGROUP };
     const [counting, offsets, ...scattering] = await Promise.all([
       gpu.compile(partitionKernels.count(keyWords), { ...how, SHARED_BYTES: 4 << bits } as never),
       gpu.compile(partitionKernels.offsets, { WORKGROUP } as never),
       ...levels.map(({ params }) => {
-        const SHARED_BYTES = sharedBytes({ ...format, valueWords }, params.BITS);
-        return gpu.compile(partitionKernels.scatter(keyWords, valueWords), {
-          ...how,
-          SHARED_BYTES,
-        } as never);
+        const SHARED_BYTES = sharedBytes(words, params.BITS);
+        const kernel = partitionKernels.scatter(keyWords, valueWords);
+        return gpu.compile(kernel, { ...how, SHARED_BYTES } as never);
       }),
     ]);
     const first = { keys: firstOn(keys), values: values && firstOn(values) };
@@ -230,6 +211,34 @@ export function sortByPartition(
       windows: windows ? { ...windows, ends: cursors, list: levels[0].keys } : undefined,
     };
   });
+}
+
+/** Memory for a scatter by `BITS` bits, of the whole chunk or of each part. */
+async function newLevel(
+  { count, scratch }: BoundChunk,
+  { keyWords, valueWords }: Words,
+  BITS: number,
+  remembers: boolean,
+  parts?: { readonly bits: number; readonly ends: Range },
+): Promise<Level> {
+  const FIRST_BITS = parts?.bits ?? 0;
+  const TILES = Math.floor(Math.max(0, count - 1) / TILE / 2 ** FIRST_BITS) + 1;
+  const runs = (Math.ceil(count / TILE) + 2 ** FIRST_BITS) * 2 ** BITS;
+  const column = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(bytes) });
+  return {
+    keys: await column(count * keyWords * 4),
+    values: valueWords > 0 ? await column(count * valueWords * 4) : undefined,
+    ends: parts?.ends,
+    places: remembers
+      ? {
+          places: await column(count * 2),
+          runs: await column(runs * 4),
+          runStarts: await column(runs * 2),
+        }
+      : undefined,
+    params: { COUNT: count, FIRST_BITS, BITS, TILES },
+    blocks: TILES * 2 ** FIRST_BITS,
+  };
 }
 
 /** Bits of partitions whose slots meet in the GPU's cache. */
