@@ -3,7 +3,9 @@
 //   nvcc -std=c++17 -O3 -arch=native -o kernels bench/kernels.cu && ./kernels [log2 of the largest batch]
 //
 // direct: the kernel of the table on the batch as it comes. parts: sorted by partition first (count, offsets, scatter),
-// and found values brought back into the order of the batch (gather).
+// and found values brought back into the order of the batch (gather). windows: sorted in two levels, so that the slots of
+// a partition fit shared memory; then the steps of this one by one. "into entries": the table is not empty, but all keys
+// are new.
 #include "../kernels/all.cu"
 
 #include <algorithm>
@@ -11,10 +13,6 @@
 #include <cstdlib>
 #include <functional>
 #include <vector>
-
-#ifndef SHARE
-#define SHARE 2048
-#endif
 
 static void require(cudaError_t error) {
   if (error == cudaSuccess) return;
@@ -61,11 +59,9 @@ template <class Key, class Value> __global__ void makeBatch(Key* keys, Value* va
   const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) keys[i] = numbered<Key>(first + i), values[i] = Value(i) * 3 + 1;
 }
-template <class Value> __global__ void check(const Value* values, const u8* found, u32 count, bool wanted, u32* wrong) {
+template <class Value> __global__ void check(const Value* values, const u8* found, u32 count, u32* wrong) {
   const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const bool isRight = found[i] == wanted && (wanted ? values[i] == Value(i) * 3 + 1 : values[i] == 7);
-  if (!isRight) atomicAdd(wrong, 1u);
+  if (i < count && (found[i] != 1 || values[i] != Value(i) * 3 + 1)) atomicAdd(wrong, 1u);
 }
 
 #define CALL(kernel, blocks, threads, shared, arguments) kernel<<<(blocks), (threads), (shared)>>>(arguments)
@@ -76,11 +72,13 @@ template <int K, int V> struct KernelsOf;
     static constexpr auto insert = insert_##K##_##V;                                                           \
     static constexpr auto find = find_##K##_##V;                                                               \
     static constexpr auto erase = erase_##K##_##V;                                                             \
-    static constexpr auto retrieve = retrieve_##K##_##V;                                                       \
     static constexpr auto count = partition_count_##K;                                                         \
     static constexpr auto scatterKeys = partition_scatter_##K##_0;                                             \
     static constexpr auto scatterPairs = partition_scatter_##K##_##V;                                          \
     static constexpr auto gather = partition_gather_##V;                                                       \
+    static constexpr auto windowsInsert = windows_insert_##K##_##V;                                            \
+    static constexpr auto windowsFind = windows_find_##K##_##V;                                                \
+    static constexpr auto windowsErase = windows_erase_##K##_##V;                                              \
   };
 KERNELS_OF(1, 1)
 KERNELS_OF(2, 2)
@@ -92,175 +90,253 @@ template <int K, int V> class Bench {
   using Slots = typename SlotsOf<K, V>::Type;
 
  public:
-  Bench(const char* name, u32 count, u32 slots, u32 bits) : name(name), count(count), slots(slots), bits(bits) {
+  Bench(const char* name, u32 count, u32 slots, u32 partsBits) : name(name), count(count), slots(slots), partsBits(partsBits) {
     table = device((u64(slots) + 3) * Slots::BYTES);
     control = device(64);
-    keys = device(u64(count) * 4 * K), absent = device(u64(count) * 4 * K), values = device(u64(count) * 4 * V);
-    sortedKeys = device(u64(count) * 4 * K), sortedValues = device(u64(count) * 4 * V), sortedFound = device(count);
-    places = device(u64(count) * 2), out = device(u64(count) * 4 * V), found = device(count), cursors = device(2048 * 4);
-    wrong = device(4);
-    runs = device(u64(tiles()) * 4 << (bits + 1)), runStarts = device(u64(tiles()) * 2 << (bits + 1));
-    makeBatch<<<(count + 255) / 256, 256>>>((Key*)absent.at, (Value*)values.at, count, 1u << 31);
+    keys = device(u64(count) * 4 * K), values = device(u64(count) * 4 * V);
+    out = device(u64(count) * 4 * V), found = device(count), sortedFound = device(count), foundBetween = device(count);
+    wrong = device(4), firstCursors = device(4 << 10), cursors = device(4 << MOST_BITS);
+    for (Level& level : levels) {
+      level.keys = device(u64(count) * 4 * K), level.values = device(u64(count) * 4 * V), level.places = device(u64(count) * 2);
+      level.runs = device(u64(tiles() + 512) * 4 << 9), level.runStarts = device(u64(tiles() + 512) * 2 << 9);
+    }
     makeBatch<<<(count + 255) / 256, 256>>>((Key*)keys.at, (Value*)values.at, count, 0);
-    const auto most = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    require(cudaFuncSetAttribute(Kernels::scatterKeys, most, int(scatterBytes(K, 11))));
-    require(cudaFuncSetAttribute(Kernels::scatterPairs, most, int(scatterBytes(K + V, 11))));
-    require(cudaFuncSetAttribute(Kernels::gather, most, int(gatherBytes(V))));
+    int most;
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    shared = u32(most) - 1024;
+    allow(Kernels::count), allow(Kernels::scatterKeys), allow(Kernels::scatterPairs), allow(Kernels::gather);
+    allow(Kernels::windowsInsert), allow(Kernels::windowsFind), allow(Kernels::windowsErase);
   }
   ~Bench() {
-    for (Range r : {table, control, keys, absent, values, sortedKeys, sortedValues, sortedFound, places, out, found, cursors, wrong, runs, runStarts})
-      cudaFree(r.at);
+    for (Range r : {table, control, keys, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors}) cudaFree(r.at);
+    for (const Level& level : levels) {
+      const Range all[] = {level.keys, level.values, level.places, level.runs, level.runStarts};
+      for (const Range& r : all) cudaFree(r.at);
+    }
   }
 
   void run() {
     std::printf("%s: %u in %u slots, load %.2f\n", name, count, slots, double(count) / slots);
-    line("insert direct", [&] { clear(); }, [&] { insert(keys, values); }, [&] { expect(0, count, "inserted"); });
-    line("find direct", [] {}, [&] { find(keys, out, found); }, [&] { checkFound(true); });
-    const bool isFull = count > 0.9 * slots;
-    if (!isFull) line("find absent direct", [] {}, [&] { find(absent, out, found); }, [&] { checkFound(false); });
-    line("retrieve", [&] { zero(); }, [&] { retrieve(); }, [&] { expect(7, count, "retrieved"); });
-    line("erase direct", [&] { clear(), insert(keys, values), zero(); }, [&] { erase(keys); }, [&] { expect(4, count, "erased"); }, 3);
-    for (u32 b : {bits - 1, bits}) {
-      parts = b;
-      ahead = count >> b;
-      std::printf(" %u partitions\n", 1u << b);
-      line("insert parts", [&] { clear(); }, [&] { sort(keys, true, false), insert(sortedKeys, sortedValues); },
-           [&] { expect(0, count, "inserted"); });
-      line("find parts", [] {}, [&] { findByPartition(keys); }, [&] { checkFound(true); });
-      if (b == bits && !isFull) line("find absent parts", [] {}, [&] { findByPartition(absent); }, [&] { checkFound(false); });
-      line("erase parts", [&] { clear(), insert(keys, values), zero(); }, [&] { sort(keys, false, false), erase(sortedKeys); },
-           [&] { expect(4, count, "erased"); }, 3);
-      clear(), insert(keys, values), zero();
-      phases();
+    const auto none = [] {};
+    const auto filled = [&] { clear(), insert(keys, values), zero(); };
+    line("direct: insert", [&] { clear(); }, [&] { insert(keys, values); }, [&] { expect(0, count, "inserted"); });
+    line("direct: find", none, [&] { find(keys, out, found); }, [&] { checkFound(); });
+    line("direct: erase", filled, [&] { erase(keys); }, [&] { expect(4, count, "erased"); });
+    firstBits = 0, bits = partsBits;
+    std::printf(" %u partitions\n", 1u << bits);
+    line("parts: insert", [&] { clear(); }, [&] { sort(true), insert(sortedKeys(), sortedValues()); }, [&] { expect(0, count, "inserted"); });
+    line("parts: find", none, [&] { findSorted([&] { find(sortedKeys(), sortedValues(), sortedFound); }); }, [&] { checkFound(); });
+    line("parts: erase", filled, [&] { sort(false), erase(sortedKeys()); }, [&] { expect(4, count, "erased"); });
+    for (u32 all = 12; all <= MOST_BITS; all++) {
+      const u64 bytes = windowBytes(all);
+      if (bytes <= shared && bytes >= 16384) runWindows((all + 1) / 2, all / 2), runWindows(all / 2, (all + 1) / 2);
     }
   }
 
  private:
+  static constexpr u32 MOST_BITS = 15;
+  struct Level {
+    Range keys, values, places, runs, runStarts;
+  };
+
+  void runWindows(u32 first, u32 second) {
+    if (first == firstBits && second == bits) return;
+    firstBits = first, bits = second;
+    std::printf(" %u x %u windows of %.0f KiB\n", 1u << first, 1u << second, double(windowBytes(first + second)) / 1024);
+    const auto none = [] {};
+    const auto filled = [&] { clear(), insert(keys, values), zero(); };
+    line("windows: insert", [&] { clear(); }, [&] { sort(true), insertWindows(true); }, [&] { expect(0, count, "inserted"); });
+    line("windows: into entries", [&] { clear(); }, [&] { sort(true), insertWindows(false); }, [&] { expect(0, count, "inserted"); });
+    line("windows: find", none, [&] { findSorted([&] { findWindows(); }); }, [&] { checkFound(); });
+    line("windows: erase", filled, [&] { sort(false), eraseWindows(); }, [&] { expect(4, count, "erased"); });
+    std::printf("   %u elements left to the direct kernel\n", word(7));
+    line("  count, offsets", none, [&] { countPartitions(); }, none);
+    line("  scatter 1, pairs", [&] { countPartitions(); }, [&] { scatter(0, true, false); }, none);
+    line("  scatter 2, pairs", [&] { countPartitions(), scatter(0, true, false); }, [&] { scatter(1, true, false); }, none);
+    line("  insert", [&] { clear(); }, [&] { insertInWindows(true); }, none);
+    line("  insert into entries", [&] { clear(); }, [&] { insertInWindows(false); }, none);
+    line("  insert of the rest", [&] { clear(), insertInWindows(true); }, [&] { insertRest(); }, none);
+    line("  erase", filled, [&] { eraseInWindows(); }, none);
+    line("  erase of the rest", [&] { filled(), eraseInWindows(); }, [&] { eraseRest(); }, none);
+    line("  scatter 1, keys, places", [&] { countPartitions(); }, [&] { scatter(0, false, true); }, none);
+    line("  scatter 2, keys, places", [&] { countPartitions(), scatter(0, false, true); }, [&] { scatter(1, false, true); }, none);
+    filled();
+    line("  find", [&] { zero(); }, [&] { findInWindows(); }, none);
+    line("  find of the rest", none, [&] { findRest(); }, none);
+    line("  gather 2", none, [&] { gather(1); }, none);
+    line("  gather 1", none, [&] { gather(0); }, none);
+  }
+  template <class F> void allow(F kernel) {
+    require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  }
   void line(const char* what, const std::function<void()>& before, const std::function<void()>& run,
-            const std::function<void()>& verify, int times = 5) {
-    const double ms = milliseconds(before, run, times);
+            const std::function<void()>& verify) {
+    const double ms = milliseconds(before, run, 3);
     std::printf("  %-26s %7.3f ms %6.1f G/s %7.1f GB/s\n", what, ms, count / ms / 1e6, count / ms / 1e6 * 4 * (K + V));
     verify();
     std::fflush(stdout);
   }
-  void phases() {
-    const auto none = [] {};
-    const auto ok = [] {};
-    if (parts == bits) line("  count", none, [&] { countPartitions(keys); }, ok);
-    countPartitions(keys);
-    line("  scatter pairs", [&] { countPartitions(keys); }, [&] { scatter(keys, true, false); }, ok);
-    line("  scatter keys, places", [&] { countPartitions(keys); }, [&] { scatter(keys, false, true); }, ok);
-    line("  gather", none, [&] { gather(); }, ok);
-    const u32 best = ahead;
-    for (u32 more : {0u, count >> parts}) {
-      ahead = more;
-      char text[40];
-      const auto name = [&](const char* what) {
-        std::snprintf(text, sizeof text, "  %s, ahead %u", what, more);
-        return text;
-      };
-      sort(keys, true, false);
-      line(name("insert"), [&] { clear(); }, [&] { insert(sortedKeys, sortedValues); }, ok);
-      line(name("find"), none, [&] { find(sortedKeys, sortedValues, sortedFound); }, ok);
-      line(name("erase"), [&] { clear(), insert(keys, values), zero(); }, [&] { erase(sortedKeys); }, ok, 3);
-      clear(), insert(keys, values), zero();
-    }
-    ahead = best;
-  }
   template <class A> void bind(A& a) const {
     a.slots = table, a.control = control, a.SLOTS = slots, a.HASH = 0, a.MULTIPLIER = 1, a.OFFSET = 0;
-    a.KEY_WORDS = K, a.VALUE_WORDS = V, a.FLOATS32 = a.FLOATS64 = 0, a.COUNT = count;
+    a.KEY_WORDS = K, a.VALUE_WORDS = V, a.FLOATS32 = a.FLOATS64 = 0;
   }
-  template <class A> void bindPartitions(A& a) const {
-    a.cursors = cursors, a.HASH = 0, a.MULTIPLIER = 1, a.OFFSET = 0, a.FLOATS32 = a.FLOATS64 = 0, a.COUNT = count, a.BITS = parts;
-  }
+  template <class A> void bindPartitions(A& a) const { a.HASH = 0, a.MULTIPLIER = 1, a.COUNT = count; }
   u32 blocks() const {
-    const u32 large = (count + SHARE - 1) / SHARE, small = (count + 255) / 256;
-    return std::max(large, std::min(small, 132u * 8));
+    const u32 large = (count + 2047) / 2048, small = (count + 255) / 256;
+    return std::max(large, std::min(small, BUSY));
   }
-  /// Elements between a block and those whose slots it asks for: a partition, and what is under way.
-  u32 ahead = 0;
   u32 tiles() const { return (count + SCATTER_TILE - 1) / SCATTER_TILE; }
+  u64 windowBytes(u32 all) const { return ((u64(slots) + (1ull << all) - 1) >> all) * Slots::BYTES; }
+  Level& last() { return levels[firstBits > 0]; }
+  Range sortedKeys() { return last().keys; }
+  Range sortedValues() { return last().values; }
+  /// Numbers of elements that windows leave, where keys of the first level were.
+  Range list() { return levels[0].keys; }
   void clear() {
     cudaMemsetAsync(table.at, 0xff, table.bytes);
     cudaMemsetAsync(control.at, 0, 64);
   }
   void zero() { cudaMemsetAsync(control.at, 0, 32); }
-  void insert(Range k, Range v) {
+
+  insert_arguments insertArguments(Range k, Range v) {
     insert_arguments a{};
     bind(a);
-    a.keys = k, a.values = v;
-    a.AHEAD = k.at == sortedKeys.at ? ahead : 0;
-    CALL(Kernels::insert, blocks(), 256, 0, a);
+    a.keys = k, a.values = v, a.COUNT = count;
+    return a;
   }
-  void find(Range k, Range v, Range f) {
+  find_arguments findArguments(Range k, Range v, Range f) {
     find_arguments a{};
     bind(a);
-    a.keys = k, a.values = v, a.found = f, a.MISSING = 7;
-    a.AHEAD = k.at == sortedKeys.at ? ahead : 0;
-    CALL(Kernels::find, blocks(), 256, 0, a);
+    a.keys = k, a.values = v, a.found = f, a.COUNT = count, a.MISSING = 7;
+    return a;
   }
-  void erase(Range k) {
+  erase_arguments eraseArguments(Range k) {
     erase_arguments a{};
     bind(a);
-    a.keys = k;
-    a.AHEAD = k.at == sortedKeys.at ? ahead : 0;
-    CALL(Kernels::erase, blocks(), 256, 0, a);
+    a.keys = k, a.COUNT = count;
+    return a;
   }
-  void retrieve() {
-    retrieve_arguments a{};
+  void insert(Range k, Range v) {
+    insert_arguments a = insertArguments(k, v);
+    a.AHEAD = k.at == sortedKeys().at ? count >> bits : 0;
+    CALL(Kernels::insert, blocks(), 256, 0, a);
+  }
+  void find(Range k, Range v, Range f) { CALL(Kernels::find, blocks(), 256, 0, findArguments(k, v, f)); }
+  void erase(Range k) { CALL(Kernels::erase, blocks(), 256, 0, eraseArguments(k)); }
+
+  template <class A> void bindWindows(A& a) {
     bind(a);
-    a.keys = sortedKeys, a.values = sortedValues;
-    CALL(Kernels::retrieve, (slots + 3 + 4095) / 4096, 256, 0, a);
+    a.keys = sortedKeys(), a.ends = cursors, a.list = list(), a.BITS = firstBits + bits, a.MOST = count;
   }
-  void countPartitions(Range k) {
+  u32 windows() const { return 1u << (firstBits + bits); }
+  u32 sharedOfWindow() const { return u32(windowBytes(firstBits + bits)); }
+  void insertInWindows(bool isEmpty) {
+    windows_insert_arguments a{};
+    bindWindows(a);
+    a.values = sortedValues(), a.IS_EMPTY = isEmpty;
+    CALL(Kernels::windowsInsert, windows(), 512, sharedOfWindow(), a);
+  }
+  void insertRest() {
+    insert_arguments a = insertArguments(sortedKeys(), sortedValues());
+    a.list = list();
+    CALL(Kernels::insert, BUSY, 256, 0, a);
+  }
+  void insertWindows(bool isEmpty) { insertInWindows(isEmpty), insertRest(); }
+  void findInWindows() {
+    windows_find_arguments a{};
+    bindWindows(a);
+    a.values = sortedValues(), a.found = sortedFound, a.MISSING = 7;
+    CALL(Kernels::windowsFind, windows(), 512, sharedOfWindow(), a);
+  }
+  void findRest() {
+    find_arguments a = findArguments(sortedKeys(), sortedValues(), sortedFound);
+    a.list = list();
+    CALL(Kernels::find, BUSY, 256, 0, a);
+  }
+  void findWindows() { zero(), findInWindows(), findRest(); }
+  void eraseInWindows() {
+    windows_erase_arguments a{};
+    bindWindows(a);
+    CALL(Kernels::windowsErase, windows(), 512, sharedOfWindow(), a);
+  }
+  void eraseRest() {
+    erase_arguments a = eraseArguments(sortedKeys());
+    a.list = list();
+    CALL(Kernels::erase, BUSY, 256, 0, a);
+  }
+  void eraseWindows() { eraseInWindows(), eraseRest(); }
+
+  void countPartitions() {
+    const u32 all = firstBits + bits;
     partition_count_arguments a{};
     bindPartitions(a);
-    a.keys = k;
-    cudaMemsetAsync(cursors.at, 0, cursors.bytes);
-    CALL(Kernels::count, 264, 1024, 0, a);
-    partition_offsets_arguments o{cursors, parts};
+    a.keys = keys, a.cursors = cursors, a.BITS = all;
+    cudaMemsetAsync(cursors.at, 0, 4 << all);
+    CALL(Kernels::count, 264, 1024, 4u << all, a);
+    partition_offsets_arguments o{cursors, firstCursors, all, firstBits};
+    if (firstBits == 0) o.firstCursors = {};
     CALL(partition_offsets, 1, 1024, 0, o);
   }
-  void scatter(Range k, bool pairs, bool withPlaces) {
+  /// What levels have of parts and tiles; the grid.
+  template <class A> u32 bindLevel(A& a, u32 level) {
+    a.FIRST_BITS = level == 0 ? 0 : firstBits, a.BITS = level == 0 && firstBits > 0 ? firstBits : bits;
+    if (level > 0) a.ends = firstCursors;
+    a.TILES = ((count - 1) / SCATTER_TILE >> a.FIRST_BITS) + 1;
+    return a.TILES << a.FIRST_BITS;
+  }
+  void scatter(u32 level, bool pairs, bool withPlaces) {
     partition_scatter_arguments a{};
     bindPartitions(a);
-    a.keys = k, a.values = values, a.sortedKeys = sortedKeys, a.sortedValues = sortedValues;
-    if (withPlaces) a.places = places, a.runs = runs, a.runStarts = runStarts;
-    if (pairs) CALL(Kernels::scatterPairs, tiles(), 1024, scatterBytes(K + V, parts), a);
-    else CALL(Kernels::scatterKeys, tiles(), 1024, scatterBytes(K, parts), a);
+    const u32 grid = bindLevel(a, level);
+    Level& to = levels[level];
+    a.keys = level == 0 ? keys : levels[0].keys, a.values = level == 0 ? values : levels[0].values;
+    a.cursors = level == 0 && firstBits > 0 ? firstCursors : cursors;
+    a.sortedKeys = to.keys, a.sortedValues = to.values;
+    if (withPlaces) a.places = to.places, a.runs = to.runs, a.runStarts = to.runStarts;
+    if (pairs) CALL(Kernels::scatterPairs, grid, 1024, scatterBytes(K + V, a.BITS), a);
+    else CALL(Kernels::scatterKeys, grid, 1024, scatterBytes(K, a.BITS), a);
   }
-  void sort(Range k, bool pairs, bool withPlaces) { countPartitions(k), scatter(k, pairs, withPlaces); }
-  void gather() {
+  void sort(bool pairs, bool withPlaces = false) {
+    countPartitions(), scatter(0, pairs, withPlaces);
+    if (firstBits > 0) scatter(1, pairs, withPlaces);
+  }
+  void gather(u32 level) {
     partition_gather_arguments a{};
-    a.places = places, a.sortedValues = sortedValues, a.sortedFound = sortedFound, a.values = out, a.found = found;
-    a.COUNT = count, a.MISSING = 7, a.BITS = parts, a.runs = runs, a.runStarts = runStarts;
-    CALL(Kernels::gather, tiles(), 1024, gatherBytes(V), a);
+    const u32 grid = bindLevel(a, level);
+    const Level& from = levels[level];
+    const bool isLast = &from == &last();
+    a.places = from.places, a.runs = from.runs, a.runStarts = from.runStarts, a.COUNT = count, a.MISSING = 7;
+    a.sortedValues = isLast ? sortedValues() : levels[0].values, a.sortedFound = isLast ? sortedFound : foundBetween;
+    a.values = level == 0 ? out : levels[0].values, a.found = level == 0 ? found : foundBetween;
+    CALL(Kernels::gather, grid, 1024, gatherBytes(V), a);
   }
-  void findByPartition(Range k) {
-    sort(k, false, true);
-    const u32 best = ahead;
-    ahead = 0;
-    find(sortedKeys, sortedValues, sortedFound);
-    ahead = best;
-    gather();
+  void findSorted(const std::function<void()>& lookUp) {
+    sort(false, true), lookUp();
+    if (firstBits > 0) gather(1);
+    gather(0);
   }
-  void expect(int word, u32 wanted, const char* what) {
+  u32 word(int which) {
     u32 words[16];
     require(cudaMemcpy(words, control.at, 64, cudaMemcpyDeviceToHost));
-    if (words[word] != wanted) std::printf("  WRONG: %s %u\n", what, words[word]);
+    return words[which];
   }
-  void checkFound(bool wanted) {
-    u32 count_;
+  void expect(int which, u32 wanted, const char* what) {
+    if (word(which) != wanted) std::printf("  WRONG: %s %u\n", what, word(which));
+  }
+  void checkFound() {
+    u32 errors;
     cudaMemset(wrong.at, 0, 4);
-    check<<<(count + 255) / 256, 256>>>((const Value*)out.at, found.at, count, wanted, (u32*)wrong.at);
-    require(cudaMemcpy(&count_, wrong.at, 4, cudaMemcpyDeviceToHost));
-    if (count_ != 0) std::printf("  WRONG: %u look-ups\n", count_);
+    check<<<(count + 255) / 256, 256>>>((const Value*)out.at, found.at, count, (u32*)wrong.at);
+    require(cudaMemcpy(&errors, wrong.at, 4, cudaMemcpyDeviceToHost));
+    if (errors != 0) std::printf("  WRONG: %u look-ups\n", errors);
+    cudaMemset(out.at, 0, out.bytes), cudaMemset(found.at, 0, found.bytes);
   }
 
+  static constexpr u32 BUSY = 132 * 8;
   const char* name;
-  u32 count, slots, bits, parts = 0;
-  Range table, control, keys, absent, values, sortedKeys, sortedValues, sortedFound, places, out, found, cursors, wrong, runs, runStarts;
+  u32 count, slots, partsBits, firstBits = 0, bits = 0, shared;
+  Range table, control, keys, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors;
+  Level levels[2];
 };
 
 int main(int argc, char** argv) {
@@ -272,5 +348,4 @@ int main(int argc, char** argv) {
   Bench<1, 1>("u32 to u32", n, 2 * n, 9).run();
   Bench<1, 1>("u32 to u32", n, u32(n / 0.95), 9).run();
   Bench<2, 2>("u64 to u64", n / 2, n, 9).run();
-  Bench<1, 1>("u32 to u32", 1u << 20, 1u << 21, 5).run();
 }

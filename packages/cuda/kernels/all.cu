@@ -5,6 +5,7 @@
 #include "insert.cu"
 #include "partition.cu"
 #include "scan.cu"
+#include "windows.cu"
 #include "columns/gather.cu"
 #include "groups/keys.cu"
 #include "groups/number.cu"

@@ -21,21 +21,39 @@ struct Range {
   uint32_t FLOATS64;
 
 struct insert_arguments {
-  Range slots, control, keys, values, mask, hashes, isNew, rejected;
+  Range slots, control, keys, values, mask, hashes, list, isNew, rejected;
   WARPMAP_TABLE_CONSTANTS
   uint32_t COUNT, RULE, CAREFUL, ACCEPT_REJECTED, REUSE, AHEAD;
 };
 
 struct find_arguments {
-  Range slots, control, keys, mask, hashes, values, found;
+  Range slots, control, keys, mask, hashes, list, values, found;
   WARPMAP_TABLE_CONSTANTS
-  uint32_t COUNT, MISSING, MISSING_HIGH, AHEAD;
+  uint32_t COUNT, MISSING, MISSING_HIGH;
 };
 
 struct erase_arguments {
-  Range slots, control, keys, mask, hashes;
+  Range slots, control, keys, mask, hashes, list;
   WARPMAP_TABLE_CONSTANTS
-  uint32_t COUNT, AHEAD;
+  uint32_t COUNT;
+};
+
+struct windows_insert_arguments {
+  Range slots, control, keys, ends, list, values, isNew;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t BITS, MOST, RULE, REUSE, IS_EMPTY;
+};
+
+struct windows_find_arguments {
+  Range slots, control, keys, ends, list, values, found;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t BITS, MOST, MISSING, MISSING_HIGH;
+};
+
+struct windows_erase_arguments {
+  Range slots, control, keys, ends, list;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t BITS, MOST;
 };
 
 struct retrieve_arguments {
@@ -89,17 +107,17 @@ struct partition_count_arguments {
 };
 
 struct partition_offsets_arguments {
-  Range cursors;
-  uint32_t BITS;
+  Range cursors, firstCursors;
+  uint32_t BITS, FIRST_BITS;
 };
 
 struct partition_scatter_arguments {
-  Range keys, values, mask, cursors, sortedKeys, sortedValues, places, runs, runStarts;
+  Range ends, keys, values, mask, cursors, sortedKeys, sortedValues, places, runs, runStarts;
   WARPMAP_PARTITION_CONSTANTS
-  uint32_t COUNT, BITS;
+  uint32_t COUNT, FIRST_BITS, BITS, TILES;
 };
 
 struct partition_gather_arguments {
-  Range places, runs, runStarts, sortedValues, sortedFound, values, found;
-  uint32_t COUNT, MISSING, MISSING_HIGH, BITS;
+  Range ends, places, runs, runStarts, sortedValues, sortedFound, values, found;
+  uint32_t COUNT, FIRST_BITS, BITS, TILES, MISSING, MISSING_HIGH;
 };

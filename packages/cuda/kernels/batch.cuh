@@ -13,14 +13,11 @@ constexpr u32 BLOCK = 256;
 /// Elements of a block of this grid.
 WARPMAP_DEVICE u64 shareOf(u32 count) { return (u64(count) + gridDim.x * BLOCK - 1) / (gridDim.x * BLOCK) * BLOCK; }
 
-/// Goes through the elements of this thread: fetch(i) loads what begin(i, fetched, walk) needs, one element ahead; begin
-/// answers false for an element that is done with at once; step(i, walk) does one probe, and answers whether it was the
-/// last.
-template <class Walk, class Fetch, class Begin, class Step>
-WARPMAP_DEVICE void eachElement(u32 count, const Fetch& fetch, const Begin& begin, const Step& step) {
-  const u64 share = shareOf(count);
-  const u64 end = (blockIdx.x + 1) * share < count ? (blockIdx.x + 1) * share : count;
-  u64 next = blockIdx.x * share + threadIdx.x;
+/// Goes through the elements next, next + STRIDE, … of this thread: fetch(i) loads what begin(i, fetched, walk) needs, one
+/// element ahead; begin answers false for an element that is done with at once; step(i, walk) does one probe, and answers
+/// whether it was the last.
+template <class Walk, u32 STRIDE, class Fetch, class Begin, class Step>
+WARPMAP_DEVICE void eachUntil(u64 next, u64 end, const Fetch& fetch, const Begin& begin, const Step& step) {
   if (next >= end) return;
   auto fetched = fetch(u32(next));
   u32 current = 0;
@@ -31,13 +28,27 @@ WARPMAP_DEVICE void eachElement(u32 count, const Fetch& fetch, const Begin& begi
       if (next >= end) break;
       current = u32(next);
       const auto mine = fetched;
-      next += BLOCK;
+      next += STRIDE;
       if (next < end) fetched = fetch(u32(next));
       isBusy = begin(current, mine, walk);
       if (!isBusy) continue;
     }
     isBusy = !step(current, walk);
   }
+}
+
+/// Goes through this thread's elements of the batch, or of those that `list` has: as many as the kernel before counted.
+template <class Walk, class Arguments, class Fetch, class Begin, class Step>
+WARPMAP_DEVICE void eachElement(const Arguments& a, const Fetch& fetch, const Begin& begin, const Step& step) {
+  const u32* list = (const u32*)a.list.at;
+  const u32 count = list == nullptr ? a.COUNT : loadThroughL1(&((const Control*)a.control.at)->listed);
+  const u64 share = shareOf(count);
+  const u64 end = (blockIdx.x + 1) * share < count ? (blockIdx.x + 1) * share : count;
+  const auto element = [list](u32 i) { return list == nullptr ? i : list[i]; };
+  eachUntil<Walk, BLOCK>(
+      blockIdx.x * share + threadIdx.x, end, [&](u32 i) { return fetch(element(i)); },
+      [&](u32 i, const auto& fetched, Walk& walk) { return begin(element(i), fetched, walk); },
+      [&](u32 i, Walk& walk) { return step(element(i), walk); });
 }
 
 /// Of a batch that is sorted by partition: asks for the slots that the blocks of the next partition will probe, all

@@ -1,4 +1,5 @@
-// erase: takes a batch's keys out of a table. Of equal keys exactly one counts.
+// erase: takes a batch's keys out of a table, or those of the elements in `list` (may be null), control.listed of them.
+// Of equal keys exactly one counts.
 //
 // Blocks of 256. Races with itself alone: an entry is taken out by one exchange of its key or state word. Bytes per
 // element of u32 → u32 at load 0.5: 4 read, a sector of 32 read and written.
@@ -12,9 +13,8 @@ template <int K, int V> WARPMAP_DEVICE void eraseBatch(const erase_arguments& a)
   const u32 reach = reachAtRest(table.control());
   const BlockCounts<2> counts;
   u32 erased = 0;
-  prefetchSlots(table, a.COUNT, a.AHEAD);
   eachElement<typename T::Walk>(
-      a.COUNT, [&](u32 i) { return table.keyAt(a.keys.at, i); },
+      a, [&](u32 i) { return table.keyAt(a.keys.at, i); },
       [&](u32 i, const typename T::Key& key, typename T::Walk& walk) {
         if (!isSelected(a.mask, i)) return false;
         table.start(probeOf(table, key, a.hashes, i), walk);

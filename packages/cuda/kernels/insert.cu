@@ -1,14 +1,14 @@
 // insert: puts a batch's keys and values into a table; RULE says what becomes of the values of keys that are there.
 //
-// Bindings: keys, values (null for sets), mask, hashes (null unless the host hashes), isNew and rejected (bytes, may be
-// null). CAREFUL: the batch may have more new keys than there are free slots; a key takes a ticket for a slot before it
+// Bindings: keys, values (null for sets), mask, hashes (null unless the host hashes), list (null, or the numbers of the
+// elements to insert, control.listed of them), isNew and rejected (bytes, may be null). CAREFUL: the batch may have more new keys than there are free slots; a key takes a ticket for a slot before it
 // claims one, and gives it back where the key turned out to be there. ACCEPT_REJECTED: only elements whose byte in
 // `rejected` is 1 are tried. REUSE: the table has tombstones.
 //
 // Blocks of 256. Races with itself alone: a slot is claimed by one exchange, and goes from free to taken only, so equal
 // keys meet at the first free slot of their sequence. Bytes per element of u32 → u32 at load 0.5: 8 read, a sector of
 // 32 read and written.
-#include "batch.cuh"
+#include "results.cuh"
 
 namespace warpmap {
 
@@ -19,34 +19,6 @@ WARPMAP_DEVICE bool takeTicket(Control& control) {
   atomicAdd(&control.tickets, 1);
   return false;
 }
-
-/// Counts of what became of elements, and how far the slots of new keys are from home.
-struct InsertTally {
-  BlockCounts<5> counts;
-  u32 inserted = 0, existing = 0, before, longest;
-
-  WARPMAP_DEVICE explicit InsertTally(u32 reach) : before(reach), longest(reach) {}
-
-  /// Counts an element, and writes its flags.
-  WARPMAP_DEVICE void add(const insert_arguments& a, u32 i, Outcome outcome) {
-    inserted += outcome < Outcome::EXISTING;
-    existing += outcome == Outcome::EXISTING;
-    if (outcome != Outcome::INSERTED && outcome != Outcome::EXISTING) counts.addOne(u32(outcome));
-    store(a, i, outcome);
-  }
-  WARPMAP_DEVICE static void store(const insert_arguments& a, u32 i, Outcome outcome) {
-    const bool isNew = outcome < Outcome::EXISTING;
-    if (a.isNew.at != nullptr && (isNew || !a.ACCEPT_REJECTED)) a.isNew.at[i] = isNew;
-    if (a.rejected.at != nullptr) a.rejected.at[i] = outcome == Outcome::REJECTED;
-  }
-  /// All threads of the block call it.
-  WARPMAP_DEVICE void flush(Control& to) const {
-    raiseReach(to, before, longest);
-    counts.addAll(u32(Outcome::INSERTED), inserted);
-    counts.addAll(u32(Outcome::EXISTING), existing);
-    counts.flush({&to.inserted, &to.reused, &to.sideInserted, &to.existing, &to.rejected});
-  }
-};
 
 /// Whether an element is tried; of one that is not the flags are written.
 WARPMAP_DEVICE bool isTried(const insert_arguments& a, u32 i) {
@@ -79,7 +51,7 @@ template <int K, int V> WARPMAP_DEVICE_CALL void insertBatchCarefully(const inse
   InsertTally tally(reachAtRest(table.control()));
   struct Nothing {};
   eachElement<Nothing>(
-      a.COUNT, [&](u32 i) { return table.keyAt(a.keys.at, i); },
+      a, [&](u32 i) { return table.keyAt(a.keys.at, i); },
       [&](u32 i, const typename Table<K, V>::Key& key, Nothing&) {
         if (!isTried(a, i)) return false;
         const auto probe = probeOf(table, key, a.hashes, i);
@@ -100,7 +72,7 @@ template <int K, int V> WARPMAP_DEVICE void insertBatch(const insert_arguments& 
   InsertTally tally(reachAtRest(table.control()));
   prefetchSlots(table, a.COUNT, a.AHEAD);
   eachElement<Walk>(
-      a.COUNT, [&](u32 i) { return table.keyAt(a.keys.at, i); },
+      a, [&](u32 i) { return table.keyAt(a.keys.at, i); },
       [&](u32 i, const typename T::Key& key, Walk& walk) {
         if (!isTried(a, i)) return false;
         const auto probe = probeOf(table, key, a.hashes, i);

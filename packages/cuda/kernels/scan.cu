@@ -28,7 +28,7 @@ WARPMAP_DEVICE u32 placeRows(u32 (&rows)[SLOTS_A_THREAD * WARPS], Control& contr
       const u32 other = __shfl_up_sync(ALL_LANES, before, step);
       if (threadIdx.x >= step) before += other;
     }
-    if (threadIdx.x == 31) first = before > 0 ? atomicAdd(&control.found, before) : 0;
+    if (threadIdx.x == 31) first = before > 0 ? atomicAdd(&control.listed, before) : 0;
     before -= sum;
     for (u32 r = 0; r < 4; r++) rows[threadIdx.x * 4 + r] = before + mine[r];
   }

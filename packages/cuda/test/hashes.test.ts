@@ -20,7 +20,7 @@ const cuLaunchKernel = driver.func(
 
 const SLOTS = 65521;
 /** Ranges of insert_arguments (kernels/arguments.h). */
-const RANGES = ["slots", "control", "keys", "values", "mask", "hashes", "isNew", "rejected"];
+const RANGES = ["slots", "control", "keys", "values", "mask", "hashes", "list", "isNew", "rejected"];
 
 /** The slot of the only key in a table, which a kernel has put there: on the stand-in, whose memory is the host's. */
 function slotOf(name: number, words: Uint32Array, seed: number): number {

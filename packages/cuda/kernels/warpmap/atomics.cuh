@@ -47,6 +47,12 @@ WARPMAP_DEVICE u32 loadThroughL1(const u32* at) {
 }
 /// Brings a line of 128 bytes into L2.
 WARPMAP_DEVICE void prefetchLine(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
+/// Begins to copy 4, 8 or 16 bytes into shared memory. awaitCopies() waits for those that this thread began.
+template <u32 BYTES> WARPMAP_DEVICE void copyToShared(void* shared, const void* from) {
+  const u32 to = u32(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES) : "memory");
+}
+WARPMAP_DEVICE void awaitCopies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 /// Lets the thread that is waited for run.
 WARPMAP_DEVICE void waitABit() { __nanosleep(32); }
 
@@ -57,6 +63,8 @@ template <class T> T loadAcquire(const T* at) { return __atomic_load_n(at, __ATO
 template <class T> void storeRelaxed(T* at, T word) { __atomic_store_n(at, word, __ATOMIC_RELAXED); }
 inline u32 loadThroughL1(const u32* at) { return loadRelaxed(at); }
 inline void prefetchLine(const void*) {}
+template <uint32_t BYTES> void copyToShared(void* shared, const void* from) { std::memcpy(shared, from, BYTES); }
+inline void awaitCopies() {}
 template <class T> void storeRelease(T* at, T word) { __atomic_store_n(at, word, __ATOMIC_RELEASE); }
 
 #endif

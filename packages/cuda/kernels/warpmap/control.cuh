@@ -30,8 +30,8 @@ struct Control {
   u32 sideInserted;
   /// Of those erased: in a side slot, so that no tombstone is left.
   u32 sideErased;
-  /// Entries that `retrieve` found.
-  u32 found;
+  /// Entries that `retrieve` wrote; elements that the kernels of windows leave to the direct ones.
+  u32 listed;
   /// Free slots that nobody has asked for yet; below 0 for moments.
   int tickets;
   /// No entry lies so many slots or more behind its home. Only grows until the table is cleared.

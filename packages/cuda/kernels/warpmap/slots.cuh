@@ -6,6 +6,7 @@
 //   holds           whether the slot, whose Word was seen, has this key
 //   claim           puts a key and its value into a slot that was seen free; answers the Word seen instead if somebody
 //                   was faster. When it succeeds, whoever sees the key sees its value
+//   claimShared     the same in shared memory, of formats other than WideSlot
 //   erase           takes a key that was seen out; false when somebody was faster
 //   valueAt         where a slot's value is
 //
@@ -135,6 +136,9 @@ struct WholeSlot : KeySlot<KEY_WORDS, VALUE_WORDS, typename WordsOf<KEY_WORDS>::
   WARPMAP_DEVICE static Word claim(const WideShape&, unsigned char* slot, Word seen, Key key, Value value, u32) {
     return compareExchange((Word*)slot, seen, whole(key, value));
   }
+  WARPMAP_DEVICE static Word claimShared(unsigned char* slot, Word seen, Key key, Value value) {
+    return compareExchange((Word*)slot, seen, whole(key, value));
+  }
   WARPMAP_DEVICE static bool erase(unsigned char* slot, Word word, Key mark) {
     return compareExchange((Key*)slot, keyOf(word), mark) == keyOf(word);
   }
@@ -185,6 +189,16 @@ template <int KEY_WORDS, int VALUE_WORDS> struct PairSlot : KeySlot<KEY_WORDS, V
     }
     return old;
 #endif
+  }
+  /// No exchange of 16 bytes takes shared memory.
+  WARPMAP_DEVICE static Word claimShared(unsigned char* slot, Word seen, Key key, Value value) {
+    const Word old = compareExchange((Word*)slot, seen, Word(Marks::RESERVED));
+    if (old == seen) {
+      *(volatile u64*)(slot + 8) = u64(value);
+      __threadfence_block();
+      *(volatile Word*)slot = Word(key);
+    }
+    return old;
   }
   WARPMAP_DEVICE static bool erase(unsigned char* slot, Word word, u64 mark) {
     return compareExchange((Word*)slot, word, mark) == word;

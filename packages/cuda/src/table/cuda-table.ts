@@ -37,6 +37,7 @@ import { firstOn, planFor, type Sorted, sortByPartition, unsort } from "./partit
 import { retrieveAll } from "./retrieve-all.js";
 import { statistics } from "./statistics.js";
 import { blocksFor, type TableState } from "./table-state.js";
+import { runsSorted } from "./windows.js";
 
 /** Where an insert says what became of each element, a byte each. */
 interface Flags {
@@ -83,7 +84,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
       const rejected = call.rejected && (await chunk.scratch.input("u8", call.rejected, chunk));
       // elements that are rejected are marked in the order of the batch
       const isSorted = sorts && !rejected && !this.#mayFill(chunk);
-      const sorted = isSorted ? await sortByPartition(this.state, chunk, false) : null;
+      const sorted = isSorted ? await sortByPartition(this.state, chunk, "insert", false) : null;
       addTally(tally, await this.#insertChunk(chunk, policy, { rejected }, sorted));
     });
     return tally;
@@ -105,7 +106,8 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
         const isNew = await flags.bind(chunk.scratch, chunk);
         const found = await stored?.bind(chunk.scratch, chunk);
         const reads = [...isNew.readback(chunk), ...(found?.readback(chunk) ?? [])];
-        const sorted = sorts && !this.#mayFill(chunk) ? await sortByPartition(this.state, chunk, true) : null;
+        const isSorted = sorts && !this.#mayFill(chunk);
+        const sorted = isSorted ? await sortByPartition(this.state, chunk, "insert", true) : null;
         const sortedNew = sorted && (await chunk.scratch.column("u8", chunk.count));
         addTally(tally, await this.#insertChunk(chunk, "keep", { isNew: sortedNew ?? isNew.column }, sorted));
         await readBack(reads, (now) =>
@@ -160,12 +162,14 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let sum = 0;
     await this.#eachChunk("erase", { keys }, call, "device", async (chunk, _, sorts) => {
+      const { state } = this;
       const { count } = chunk;
-      const sorted = sorts ? await sortByPartition(this.state, chunk, false) : null;
-      const bindings = sorted ? { keys: sorted.keys } : await this.#inputs(chunk);
+      const sorted = sorts ? await sortByPartition(state, chunk, "erase", false) : null;
       const params = { COUNT: count };
-      const run = await this.state.runs("erase", bindings, params, blocksFor(count));
-      sum += (await this.state.change("erase", run)).erased;
+      const run = sorted
+        ? await runsSorted(state, "erase", sorted, {}, params)
+        : await state.runs("erase", await this.#inputs(chunk), params, blocksFor(count));
+      sum += (await state.change("erase", run)).erased;
     });
     return sum;
   }
@@ -236,7 +240,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const rejected = flags.rejected ?? (isCareful ? await scratch.column("u8", count) : undefined);
     const bindings = {
       ...(sorted
-        ? { keys: sorted.keys, values: sorted.values }
+        ? { values: sorted.values }
         : { ...(await this.#inputs(chunk)), values: values && firstOn(values) }),
       isNew: flags.isNew && firstOn(flags.isNew),
       rejected: rejected && firstOn(rejected),
@@ -245,8 +249,10 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     for (let round = 0, hadTickets = true; hadTickets && (round === 0 || tally.rejected > 0); round++) {
       hadTickets = isCareful && state.free > 0;
       const [CAREFUL, ACCEPT_REJECTED, REUSE] = [isCareful, round > 0, state.tombstones > 0].map(Number);
-      const params = { COUNT: count, RULE, CAREFUL, ACCEPT_REJECTED, REUSE, AHEAD: sorted?.AHEAD };
-      const run = await state.runs("insert", bindings, params, blocksFor(count));
+      const params = { COUNT: count, RULE, CAREFUL, ACCEPT_REJECTED, REUSE };
+      const run = sorted
+        ? await runsSorted(state, "insert", sorted, bindings, params)
+        : await state.runs("insert", bindings, params, blocksFor(count));
       const counters = await state.change("insert", run);
       tally.inserted += counters.inserted;
       tally.existing += counters.existing;
@@ -262,7 +268,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const now = values?.split ? [] : reads;
     const [MISSING, MISSING_HIGH] = this.#missingWords(missing);
     const columns = { values: values && firstOn(values.column), found: found && firstOn(found) };
-    const sorted = to.sorted ?? (to.sorts ? await sortByPartition(state, chunk, true) : null);
+    const sorted = to.sorted ?? (to.sorts ? await sortByPartition(state, chunk, "find", true) : null);
     const COUNT = chunk.count;
     if (sorted) {
       const words = { MISSING, MISSING_HIGH };
@@ -278,7 +284,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
 
   /** Looks a sorted chunk up, and brings what was found into the order of the batch. */
   async #findSorted(
-    { count, scratch }: BoundChunk,
+    chunk: BoundChunk,
     sorted: Sorted,
     {
       values,
@@ -289,13 +295,14 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     reads: readonly Readback[],
   ): Promise<void> {
     const { state } = this;
+    const { count, scratch } = chunk;
     const { valueWords, keyWords } = state.format;
     const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
     const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
-    const bindings = { keys: sorted.keys, values: sortedValues, found: sortedNew ? undefined : sortedFound };
-    const params = { COUNT: count, ...missing };
-    await state.submissions.ahead("find", await state.runs("find", bindings, params, blocksFor(count)));
-    await unsort(state, sorted, count, { sortedValues, sortedFound, values, found }, reads);
+    const results = { values: sortedValues, found: sortedNew ? undefined : sortedFound };
+    const run = await runsSorted(state, "find", sorted, results, { COUNT: count, ...missing });
+    await state.submissions.ahead("find", run);
+    await unsort(state, sorted, chunk, { sortedValues, sortedFound, values, found }, reads);
   }
 
   /** The words that stand for absent values; those of composites are written when they are split. */

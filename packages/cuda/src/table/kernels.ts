@@ -44,7 +44,11 @@ export function constantsOf(spec: TableSpec) {
   };
 }
 
-const keys = { keys: read(), mask: read(), hashes: read() };
+/** `list`: the numbers of the elements to work on, where it is not the whole batch. */
+const keys = { keys: read(), mask: read(), hashes: read(), list: read() };
+
+/** A batch that is sorted by window: `ends` of partitions; `list`, the elements that the kernel leaves. */
+const windows = { keys: read(), ends: read(), list: readWrite() };
 
 /** The operations by the names of their functions, which end in the kind of slots. */
 export const operations = {
@@ -55,15 +59,25 @@ export const operations = {
       values: read(),
       mask: read(),
       hashes: read(),
+      list: read(),
       isNew: readWrite(),
       rejected: readWrite(),
     },
   },
   find: {
-    params: ["COUNT", "MISSING", "MISSING_HIGH", "AHEAD"],
+    params: ["COUNT", "MISSING", "MISSING_HIGH"],
     bindings: { ...keys, values: readWrite(), found: readWrite() },
   },
-  erase: { params: ["COUNT", "AHEAD"], bindings: keys },
+  erase: { params: ["COUNT"], bindings: keys },
+  windows_insert: {
+    params: ["BITS", "MOST", "RULE", "REUSE", "IS_EMPTY"],
+    bindings: { ...windows, values: read(), isNew: readWrite() },
+  },
+  windows_find: {
+    params: ["BITS", "MOST", "MISSING", "MISSING_HIGH"],
+    bindings: { ...windows, values: readWrite(), found: readWrite() },
+  },
+  windows_erase: { params: ["BITS", "MOST"], bindings: windows },
   retrieve: { params: ["COUNT"], bindings: { keys: readWrite(), values: readWrite() } },
   statistics: { params: [], bindings: { hashes: read(), histogram: readWrite() } },
 } as const;

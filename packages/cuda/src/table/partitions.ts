@@ -1,7 +1,7 @@
 /**
  * Sorting a large batch by partition of its keys' home slots (kernels/partition.cu), so that the kernels of a table
- * meet the slots that they probe in the GPU's cache. Which elements are equal, and what becomes of them, stays as it
- * is.
+ * meet the slots that they probe in the GPU's cache, or in shared memory (windows.ts). Which elements are equal, and what
+ * becomes of them, stays as it is.
  */
 import {
   type BoundChunk,
@@ -17,6 +17,7 @@ import {
 import { slotsBytes } from "./formats.js";
 import { constantsOf } from "./kernels.js";
 import type { TableState } from "./table-state.js";
+import { type SortedWindows, windowsFor } from "./windows.js";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_BYTES = 2 ** 26;
@@ -47,8 +48,10 @@ export function planFor(state: TableState, count: number, { strategy, where }: C
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
 
+type Words = Pick<TableState["format"], "keyWords" | "valueWords">;
+
 /** Shared memory of a tile of elements and of counts of partitions, at most. */
-function sharedBytes({ keyWords, valueWords }: TableState["format"], bits = MOST_BITS): number {
+function sharedBytes({ keyWords, valueWords }: Words, bits = MOST_BITS): number {
   return TILE * 4 * (keyWords + valueWords) + 8 * 2 ** bits;
 }
 
@@ -64,16 +67,17 @@ export const partitionKernels = {
     ),
   offsets: kernelSource(
     "partition_offsets",
-    ["BITS"],
-    [fragment("", { bindings: { cursors: readWrite() } })],
+    ["BITS", "FIRST_BITS"],
+    [fragment("", { bindings: { cursors: readWrite(), firstCursors: readWrite() } })],
   ),
   scatter: (keyWords: number, valueWords: number) =>
     kernelSource(
       `partition_scatter_${keyWords}_${valueWords}`,
-      ["COUNT", "BITS"],
+      ["COUNT", "FIRST_BITS", "BITS", "TILES"],
       [
         fragment("", {
           bindings: {
+            ends: read(),
             keys: read(),
             values: read(),
             mask: read(),
@@ -91,10 +95,11 @@ export const partitionKernels = {
   gather: (valueWords: number) =>
     kernelSource(
       `partition_gather_${valueWords}`,
-      ["COUNT", "MISSING", "MISSING_HIGH", "BITS"],
+      ["COUNT", "FIRST_BITS", "BITS", "TILES", "MISSING", "MISSING_HIGH"],
       [
         fragment("", {
           bindings: {
+            ends: read(),
             places: read(),
             runs: read(),
             runStarts: read(),
@@ -108,15 +113,32 @@ export const partitionKernels = {
     ),
 };
 
+/** What a scatter did, for the gather that brings results back. */
+interface Level {
+  /** Where the scatter brought the keys and values. */
+  readonly keys: Range;
+  readonly values: Range | undefined;
+  /** The parts that it sorted, one by one; undefined: the batch as a whole. */
+  readonly ends: Range | undefined;
+  readonly places: { readonly places: Range; readonly runs: Range; readonly runStarts: Range } | undefined;
+  readonly params: {
+    readonly COUNT: number;
+    readonly FIRST_BITS: number;
+    readonly BITS: number;
+    readonly TILES: number;
+  };
+  readonly blocks: number;
+}
+
 /** A chunk in the order of partitions. */
 export interface Sorted {
   readonly keys: Range;
   readonly values: Range | undefined;
   /** Elements between those of a block and those whose slots an insert asks for ahead: those of a partition. */
   readonly AHEAD: number;
-  /** Where each element went, for `unsort`. */
-  readonly places: { readonly places: Range; readonly runs: Range; readonly runStarts: Range } | undefined;
-  readonly bits: number;
+  /** One, or with windows two. */
+  readonly levels: readonly Level[];
+  readonly windows: SortedWindows | undefined;
 }
 
 /**
@@ -126,6 +148,7 @@ export interface Sorted {
 export function sortByPartition(
   state: TableState,
   chunk: BoundChunk,
+  operation: "insert" | "find" | "erase",
   remembers: boolean,
 ): Promise<Sorted | null> {
   return chunk.scratch.attempt(async () => {
@@ -134,57 +157,107 @@ export function sortByPartition(
     const { gpu } = host;
     const { keyWords } = format;
     const valueWords = values ? format.valueWords : 0;
-    const ratio = Math.ceil(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
-    const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
-    const tiles = Math.ceil(count / TILE);
-    const column = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(bytes) });
-    const cursors = await column(4 << MOST_BITS);
-    const sortedKeys = await column(count * keyWords * 4);
-    const sortedValues = valueWords > 0 ? await column(count * valueWords * 4) : undefined;
-    const places = remembers
-      ? {
-          places: await column(count * 2),
-          runs: await column(tiles * 4 * 2 ** bits),
-          runStarts: await column(tiles * 2 * 2 ** bits),
-        }
-      : undefined;
+    const words = { keyWords, valueWords };
+    const windows = windowsFor(state, operation, count);
+    const bits = windows?.bits ?? cachedBits(spec);
+    const firstBits = windows ? Math.ceil(bits / 2) : 0;
+    const cursors = { buffer: await scratch.buffer(4 << bits) };
+    const firstCursors = windows ? { buffer: await scratch.buffer(4 << firstBits) } : undefined;
+    const levels = firstCursors ? [await newLevel(chunk, words, firstBits, remembers)] : [];
+    const parts = firstCursors && { bits: firstBits, ends: firstCursors };
+    levels.push(await newLevel(chunk, words, bits - firstBits, remembers, parts));
     const how = { ...constantsOf(spec), WORKGROUP };
-    const SHARED_BYTES = sharedBytes({ ...format, valueWords }, bits);
-    const [counting, offsets, scattering] = await Promise.all([
-      gpu.compile(partitionKernels.count(keyWords), how),
+    const [counting, offsets, ...scattering] = await Promise.all([
+      gpu.compile(partitionKernels.count(keyWords), { ...how, SHARED_BYTES: 4 << bits } as never),
       gpu.compile(partitionKernels.offsets, { WORKGROUP } as never),
-      gpu.compile(partitionKernels.scatter(keyWords, valueWords), { ...how, SHARED_BYTES } as never),
+      ...levels.map(({ params }) => {
+        const SHARED_BYTES = sharedBytes(words, params.BITS);
+        const kernel = partitionKernels.scatter(keyWords, valueWords);
+        return gpu.compile(kernel, { ...how, SHARED_BYTES } as never);
+      }),
     ]);
-    const from = { keys: firstOn(keys), values: values && firstOn(values) };
-    const params = { COUNT: count, BITS: bits };
+    const first = { keys: firstOn(keys), values: values && firstOn(values) };
+    const blocks = Math.min(PERSISTENT, Math.ceil(count / TILE));
     await submissions.ahead("partition", (recorder) => {
-      recorder.clear(cursors.buffer, 0, 4 << MOST_BITS);
-      recorder.dispatch(counting, { keys: from.keys, cursors }, params, Math.min(PERSISTENT, tiles));
-      recorder.dispatch(offsets, { cursors }, { BITS: bits }, 1);
-      recorder.dispatch(scattering, { ...from, cursors, sortedKeys, sortedValues, ...places }, params, tiles);
+      recorder.clear(cursors.buffer, 0, 4 << bits);
+      recorder.dispatch(counting, { keys: first.keys, cursors }, { COUNT: count, BITS: bits }, blocks);
+      recorder.dispatch(offsets, { cursors, firstCursors }, { BITS: bits, FIRST_BITS: firstBits }, 1);
+      levels.forEach((to, i) => {
+        const from = levels[i - 1] ?? first;
+        const bindings = {
+          ends: to.ends,
+          keys: from.keys,
+          values: from.values,
+          cursors: i === levels.length - 1 ? cursors : firstCursors,
+          sortedKeys: to.keys,
+          sortedValues: to.values,
+          ...to.places,
+        };
+        recorder.dispatch(scattering[i], bindings, to.params, to.blocks);
+      });
     });
-    const AHEAD = Math.floor(count / 2 ** bits);
-    chunk.log?.correctChunk({ strategy: "partitioned", reason: REASON, partitions: 2 ** bits });
-    return { keys: sortedKeys, values: sortedValues, AHEAD, places, bits };
+    const where = windows ? "in shared memory" : "in the cache";
+    const reason = `table and batch are large, so that slots are met ${where}`;
+    chunk.log?.correctChunk({ strategy: "partitioned", reason, partitions: 2 ** bits });
+    const last = levels[levels.length - 1];
+    return {
+      keys: last.keys,
+      values: last.values,
+      AHEAD: Math.floor(count / 2 ** bits),
+      levels,
+      // keys of the first level were read for the last time
+      windows: windows ? { ...windows, ends: cursors, list: levels[0].keys } : undefined,
+    };
   });
 }
 
-/** What plans say of chunks that were sorted. */
-const REASON = "table and batch are large, so that slots are met in the cache";
+/** Memory for a scatter by `BITS` bits, of the whole chunk or of each part. */
+async function newLevel(
+  { count, scratch }: BoundChunk,
+  { keyWords, valueWords }: Words,
+  BITS: number,
+  remembers: boolean,
+  parts?: { readonly bits: number; readonly ends: Range },
+): Promise<Level> {
+  const FIRST_BITS = parts?.bits ?? 0;
+  const TILES = Math.floor(Math.max(0, count - 1) / TILE / 2 ** FIRST_BITS) + 1;
+  const runs = (Math.ceil(count / TILE) + 2 ** FIRST_BITS) * 2 ** BITS;
+  const column = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(bytes) });
+  return {
+    keys: await column(count * keyWords * 4),
+    values: valueWords > 0 ? await column(count * valueWords * 4) : undefined,
+    ends: parts?.ends,
+    places: remembers
+      ? {
+          places: await column(count * 2),
+          runs: await column(runs * 4),
+          runStarts: await column(runs * 2),
+        }
+      : undefined,
+    params: { COUNT: count, FIRST_BITS, BITS, TILES },
+    blocks: TILES * 2 ** FIRST_BITS,
+  };
+}
+
+/** Bits of partitions whose slots meet in the GPU's cache. */
+function cachedBits(spec: TableState["spec"]): number {
+  const ratio = Math.ceil(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
+  return Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
+}
 
 /** Results of a sorted chunk, and the columns of the batch that they go to. */
 export interface Unsorting {
   readonly sortedValues: Range | undefined;
-  readonly sortedFound: Range;
+  readonly sortedFound: Range | undefined;
   readonly values: Range | undefined;
   readonly found: Range | undefined;
 }
 
-/** Brings results into the order of the batch, and reads them back. */
+/** Brings results into the order of the batch, level by level, and reads them back. */
 export async function unsort(
   state: TableState,
-  { places, bits }: Sorted,
-  count: number,
+  { levels }: Sorted,
+  { count, scratch }: BoundChunk,
   columns: Unsorting,
   reads: readonly Readback[],
 ): Promise<void> {
@@ -194,11 +267,17 @@ export async function unsort(
     WORKGROUP,
     SHARED_BYTES,
   } as never);
-  const params = { COUNT: count, BITS: bits };
-  const blocks = Math.ceil(count / TILE);
+  const [between] = levels.slice(1);
+  const values = between && columns.values && { buffer: await scratch.buffer(count * valueWords * 4) };
+  const found = between && columns.found && { buffer: await scratch.buffer(count) };
   await state.look(
     "gather",
-    (recorder) => recorder.dispatch(kernel, { ...places, ...columns }, params, blocks),
+    (recorder) => {
+      const gather = ({ ends, places, params, blocks }: Level, results: Unsorting) =>
+        recorder.dispatch(kernel, { ends, ...places, ...results }, params, blocks);
+      if (between) gather(between, { ...columns, values, found });
+      gather(levels[0], between ? { ...columns, sortedValues: values, sortedFound: found } : columns);
+    },
     reads,
   );
 }

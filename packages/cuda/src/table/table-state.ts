@@ -30,7 +30,7 @@ const COUNTERS = [
   "erased",
   "sideInserted",
   "sideErased",
-  "found",
+  "listed",
   "tickets",
   "maxProbe",
 ] as const;
@@ -39,11 +39,13 @@ const USER_COUNTERS = ["inserted", "reused", "sideInserted", "erased", "sideEras
 export type Counters = { readonly [N in (typeof COUNTERS)[number]]: number };
 /** Bytes of `control`. */
 const CONTROL_BYTES = 64;
+/** Where `control` counts the elements of a list. */
+export const LISTED = { offset: 4 * COUNTERS.indexOf("listed"), bytes: 4 };
 /** Words that are of one call: all before the longest probe, which is a fact of the table. */
 const CALL_WORDS = COUNTERS.indexOf("maxProbe");
 
 /** Blocks that keep the largest GPUs busy: eight for each of 132 multiprocessors. */
-const BUSY_BLOCKS = 8 * 132;
+export const BUSY_BLOCKS = 8 * 132;
 
 /** Blocks for so many elements, of 256 threads: one element a thread at least, and 2,048 a block where there are many. */
 export function blocksFor(elements: number): number {
@@ -111,23 +113,24 @@ export class TableState {
     return this.#tombstones;
   }
 
-  /** What runs an operation's kernel. */
+  /** What runs an operation's kernel. @param how the launch, the same for all of an operation */
   async runs<O extends Operation>(
     operation: O,
     bindings: Bindings<BindingOf<O>>,
     params: Params<ParamOf<O>>,
     blocks: number,
+    how: { readonly WORKGROUP?: number; readonly SHARED_BYTES?: number } = {},
   ): Promise<Recording> {
-    const kernel = (await this.#kernel(operation)) as Kernel<ParamOf<O>, string>;
+    const kernel = (await this.#kernel(operation, how)) as Kernel<ParamOf<O>, string>;
     const all = { ...bindings, slots: this.slotsRange, control: { buffer: this.control } };
     return (recorder) => recorder.dispatch(kernel, all, params, blocks);
   }
 
-  #kernel(operation: Operation): Promise<Kernel> {
+  #kernel(operation: Operation, how: object): Promise<Kernel> {
     let kernel = this.#kernels.get(operation);
     if (!kernel) {
       const source = tableKernel(operation, this.format.kind);
-      kernel = lazily(() => this.host.gpu.compile(source, constantsOf(this.spec)));
+      kernel = lazily(() => this.host.gpu.compile(source, { ...constantsOf(this.spec), ...how }));
       this.#kernels.set(operation, kernel);
     }
     return kernel();

@@ -1,0 +1,92 @@
+/**
+ * Windows: partitions of a table whose slots fit a block's shared memory (kernels/windows.cu). A change of a table by
+ * windows reads and writes all of its slots, in order, so it takes large batches.
+ */
+import type { Bindings, Params, Range, Recording } from "warpmap/engine";
+import type { BindingOf, ParamOf } from "./kernels.js";
+import type { Sorted } from "./partitions.js";
+import { BUSY_BLOCKS, blocksFor, LISTED, type TableState } from "./table-state.js";
+
+/** Threads of a block. */
+const WORKGROUP = 512;
+/** Blocks that a multiprocessor has at once, and bytes of its shared memory that each takes besides its window. */
+const [RESIDENT, RESERVED] = [3, 2048];
+/** Bytes of a window on the stand-in for a GPU: tests have several in small tables. */
+const EMULATED_BYTES = 2048;
+/** Least elements of a batch, of the table's slots. */
+const LEAST_SHARE = 1 / 8;
+/** Entries and tombstones, of the table's slots, from which look-ups probe so long that a second sort pays. */
+const LONG_PROBES = 0.7;
+
+/**
+ * Elements of a window's block at most, in means of all windows, and besides: more have hot keys among them, which the
+ * direct kernel spreads over all blocks.
+ */
+const [MOST_MEANS, MOST_BESIDES] = [4, WORKGROUP];
+
+type Name = "insert" | "find" | "erase";
+
+export interface Windows {
+  /** Windows are the partitions by so many bits of the hash. */
+  readonly bits: number;
+  /** Of the largest. */
+  readonly bytes: number;
+}
+
+/** The windows for an operation on so many elements; null where it does not go by windows. */
+export function windowsFor(state: TableState, operation: Name, count: number): Windows | null {
+  const { spec, format, live, tombstones, host } = state;
+  const { sharedMemory, isEmulated } = host.gpu.facts;
+  if (count < spec.slots * LEAST_SHARE) return null;
+  if (operation === "find" && live + tombstones < spec.slots * LONG_PROBES) return null;
+  const slotBytes = format.slotWords * 4;
+  const wanted = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
+  // partitions are counted in shared memory
+  const most = Math.floor(Math.log2(sharedMemory / 4));
+  const bits = Math.min(most, Math.max(2, Math.ceil(Math.log2((spec.slots * slotBytes) / wanted))));
+  const bytes = Math.ceil(spec.slots / 2 ** bits) * slotBytes;
+  return bytes <= sharedMemory - RESERVED ? { bits, bytes } : null;
+}
+
+/** What a batch that is sorted by window has besides. */
+export interface SortedWindows extends Windows {
+  readonly ends: Range;
+  /** Room for the numbers of elements that are left. */
+  readonly list: Range;
+}
+
+/**
+ * What runs an operation on a sorted batch. By windows that is their kernel, and then the direct one on the elements that
+ * are left.
+ */
+export async function runsSorted<O extends Name>(
+  state: TableState,
+  operation: O,
+  { keys, windows, AHEAD }: Sorted,
+  results: Bindings<BindingOf<O>>,
+  params: Params<ParamOf<O>> & { readonly COUNT: number },
+): Promise<Recording> {
+  const { COUNT } = params;
+  const bindings = { ...results, keys };
+  if (!windows) return state.runs(operation, bindings, { ...params, AHEAD }, blocksFor(COUNT));
+  const { bits, bytes, ends, list } = windows;
+  const MOST = MOST_MEANS * Math.ceil(COUNT / 2 ** bits) + MOST_BESIDES;
+  const IS_EMPTY = Number(state.live === 0 && state.tombstones === 0);
+  const how = { WORKGROUP, SHARED_BYTES: bytes };
+  const blocks = Math.min(blocksFor(COUNT), BUSY_BLOCKS);
+  const [inWindows, onRest] = await Promise.all([
+    state.runs(
+      `windows_${operation}`,
+      { ...bindings, ends, list } as never,
+      { ...params, BITS: bits, MOST, IS_EMPTY },
+      2 ** bits,
+      how,
+    ),
+    state.runs(operation, { ...bindings, list }, params, blocks),
+  ]);
+  return (recorder) => {
+    recorder.clear(state.control, LISTED.offset, LISTED.bytes);
+    inWindows(recorder);
+    onRest(recorder);
+  };
+}

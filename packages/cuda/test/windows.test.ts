@@ -1,0 +1,108 @@
+/** Batches that go by windows of slots in shared memory: which do, and that answers are those of a Map. */
+import { expect, it } from "vitest";
+import { openDevice, StaticMap } from "../../../src/index.js";
+import { uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import type { TableState } from "../src/table/table-state.js";
+import { windowsFor } from "../src/table/windows.js";
+
+const KIB = 1024;
+
+/** A table on a GPU, as far as the choice of windows depends on them. */
+const tableOf = (
+  slots: number,
+  { entries = 0, slotWords = 2, sharedMemory = 227 * KIB, isEmulated = false } = {},
+) =>
+  ({
+    spec: { slots },
+    format: { slotWords },
+    live: entries,
+    tombstones: 0,
+    host: { gpu: { facts: { sharedMemory, isEmulated } } },
+  }) as unknown as TableState;
+
+it.each([
+  [2 ** 28, 227, 15, 64],
+  [141_000_000, 227, 14, 67],
+  [2 ** 28, 163, 15, 64],
+  [2 ** 26, 99, 14, 32],
+  [2 ** 30, 227, 15, 256],
+  [2 ** 29, 227, 15, 128],
+])("%s slots with %s KiB of shared memory: 2^%s windows of up to %s KiB", (slots, shared, bits, size) => {
+  const windows = windowsFor(tableOf(slots, { sharedMemory: shared * KIB }), "insert", slots / 2);
+  if (size > shared) return expect(windows).toBeNull();
+  expect(windows?.bits).toBe(bits);
+  expect(Math.floor((windows?.bytes ?? 0) / KIB)).toBe(size);
+});
+
+it("takes batches that reach a good part of the slots, and look-ups in filled tables", () => {
+  const slots = 2 ** 27;
+  expect(windowsFor(tableOf(slots), "erase", slots / 8)).not.toBeNull();
+  expect(windowsFor(tableOf(slots), "erase", slots / 8 - 1)).toBeNull();
+  expect(windowsFor(tableOf(slots, { entries: 0.5 * slots }), "find", slots)).toBeNull();
+  expect(windowsFor(tableOf(slots, { entries: 0.8 * slots }), "find", slots)).not.toBeNull();
+});
+
+it.each(["u32", "u64"] as const)("answers as a Map does up to load 0.97 (%s values)", async (value) => {
+  using device = await openDevice({ gpu: 0 });
+  const count = 6000;
+  const [keys, absent] = [uniqueKeys(2 * count).subarray(0, count), uniqueKeys(2 * count).subarray(count)];
+  using map = await StaticMap.create(device, { key: "u32", value, capacity: count, maxLoadFactor: 0.97 });
+  const reasons: string[] = [];
+  const call = {
+    strategy: "partitioned",
+    onPlan: ({ reason }: { reason: string }) => reasons.push(reason.split(" ").at(-1) as string),
+  } as const;
+  const model = new Map<number, number>();
+  const column = (numbers: readonly number[]) =>
+    value === "u32" ? Uint32Array.from(numbers) : BigUint64Array.from(numbers, BigInt);
+  const valuesOf = (of: Uint32Array, salt: number) => Array.from(of, (key) => (key % 10007) + salt);
+  const check = async () => {
+    for (const of of [keys, absent]) {
+      const { values, found } = await map.find(of, {
+        strategy: "partitioned",
+        missing: (value === "u32" ? 7 : 7n) as never,
+      });
+      expect(Array.from(found as Uint8Array, Boolean)).toEqual(Array.from(of, (key) => model.has(key)));
+      expect(Array.from(values as never, Number)).toEqual(Array.from(of, (key) => model.get(key) ?? 7));
+    }
+  };
+  const put = (
+    of: Uint32Array,
+    numbers: number[],
+    combine: (old: number | undefined, now: number) => number,
+  ) => of.forEach((key, i) => void model.set(key, combine(model.get(key), numbers[i])));
+
+  const half = keys.subarray(0, 3000);
+  const first = valuesOf(half, 1);
+  await map.insert(half, column(first) as never, call);
+  put(half, first, (old, now) => old ?? now);
+  await check();
+
+  const twice = Uint32Array.of(...keys.subarray(2250, 3750), ...keys.subarray(2250, 3750));
+  const summands = valuesOf(twice, 3);
+  await map.insertOrApply(twice, column(summands) as never, "add", call);
+  put(twice, summands, (old, now) => (old ?? 0) + now);
+  await check();
+
+  const rest = keys.subarray(3750);
+  const second = valuesOf(rest, 4);
+  await map.insertOrAssign(rest, column(second) as never, call);
+  put(rest, second, (_, now) => now);
+  expect(map.size / map.capacity).toBe(1);
+  await check();
+
+  const gone = keys.subarray(1000, 4500);
+  expect(await map.erase(gone, call)).toEqual({ erased: 3500 });
+  for (const key of gone) model.delete(key);
+  await check();
+
+  const back = Uint32Array.of(...keys.subarray(500, 2500), ...absent.subarray(0, 1500));
+  const third = valuesOf(back, 5);
+  const { isNew } = (await map.insertAndFind(back, column(third) as never, call)) as never as {
+    isNew: Uint8Array;
+  };
+  expect(Array.from(isNew, Boolean)).toEqual(Array.from(back, (key) => !model.has(key)));
+  put(back, third, (old, now) => old ?? now);
+  await check();
+  expect(new Set(reasons)).toEqual(new Set(["memory"]));
+});
