@@ -89,6 +89,8 @@ export {
   wordsOf,
 } from "./scalars.js";
 export { type SlotFormat, slotFormat } from "./slot-format.js";
+export type { ListOperations } from "./value-lists.js";
 
-/** Row operations over a GpuHost: a module that the first call for them loads. */
+/** Levels over a GpuHost, each in a module that the first call for it loads. */
 export const loadRows = () => import("./gpu/gpu-rows.js");
+export const loadLists = () => import("./gpu/lists/list-operations.js");

@@ -13,8 +13,10 @@ import {
   type GpuHost,
   HOST_CHUNK,
   type KeyType,
+  type ListOperations,
   lazily,
   loadArrays,
+  loadLists,
   loadRows,
   type MemoryUse,
   Pacer,
@@ -47,6 +49,7 @@ export class CudaEngine implements BareEngine {
   readonly hashSeed: number;
   /** Absent where they run on the host. */
   readonly rows?: () => Promise<RowOperations>;
+  readonly lists?: () => Promise<ListOperations>;
   /** What its tables and row operations need of it. */
   readonly tableHost: CudaHost;
 
@@ -59,8 +62,10 @@ export class CudaEngine implements BareEngine {
     this.traits = gpu.traits;
     this.defaults = { strategy, groupSize };
     this.hashSeed = seed;
-    if (usesUntried(gpu.traits))
-      this.rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
+    if (usesUntried(gpu.traits)) {
+      this.rows = lazily(async () => (await loadRows()).operationsOf(this.tableHost));
+      this.lists = lazily(async () => (await loadLists()).operationsOf(this.tableHost));
+    }
     this.tableHost = {
       // once its levels are complete, which is before anyone has it
       engine: this as never,
