@@ -14,6 +14,7 @@ export {
 export { checkWhole, detached } from "../options.js";
 export { ruleOf } from "./apply.js";
 export { DeviceArray } from "./device-array.js";
+export type { Dictionary, DictionarySpec } from "./dictionary.js";
 export { type KeyType, lengthOf, type ValueType } from "./element-types.js";
 export type {
   BareEngine,
@@ -94,3 +95,4 @@ export type { ListOperations } from "./value-lists.js";
 /** Levels over a GpuHost, each in a module that the first call for it loads. */
 export const loadRows = () => import("./gpu/gpu-rows.js");
 export const loadLists = () => import("./gpu/lists/list-operations.js");
+export const loadStrings = () => import("./gpu/strings/gpu-dictionary.js");

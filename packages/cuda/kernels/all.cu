@@ -25,3 +25,4 @@
 #include "reduce/split.cu"
 #include "reduce/sum-parts.cu"
 #include "reduce/survey.cu"
+#include "strings/dictionary.cu"

@@ -1,5 +1,5 @@
 /**
- * The cuda engine: arrays, tables and row operations on an NVIDIA GPU. What it lacks (lists, sketches, dictionaries)
+ * The cuda engine: arrays, tables, row operations, lists and dictionaries on an NVIDIA GPU. What it lacks (sketches)
  * runs on the host: cpu/host-levels.ts.
  */
 import {
@@ -7,6 +7,8 @@ import {
   type BulkCall,
   type BulkDefaults,
   type DeviceArray,
+  type Dictionary,
+  type DictionarySpec,
   type EngineInfo,
   type EngineRequest,
   filling,
@@ -18,6 +20,7 @@ import {
   loadArrays,
   loadLists,
   loadRows,
+  loadStrings,
   type MemoryUse,
   Pacer,
   type PinnedArray,
@@ -50,6 +53,7 @@ export class CudaEngine implements BareEngine {
   /** Absent where they run on the host. */
   readonly rows?: () => Promise<RowOperations>;
   readonly lists?: () => Promise<ListOperations>;
+  readonly dictionary?: (spec: DictionarySpec) => Promise<Dictionary>;
   /** What its tables and row operations need of it. */
   readonly tableHost: CudaHost;
 
@@ -65,6 +69,7 @@ export class CudaEngine implements BareEngine {
     if (usesUntried(gpu.traits)) {
       this.rows = lazily(async () => (await loadRows()).operationsOf(this.tableHost));
       this.lists = lazily(async () => (await loadLists()).operationsOf(this.tableHost));
+      this.dictionary = async (spec) => (await loadStrings()).GpuDictionary.create(this.tableHost, spec);
     }
     this.tableHost = {
       // once its levels are complete, which is before anyone has it

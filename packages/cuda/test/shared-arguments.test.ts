@@ -1,5 +1,6 @@
 /** Headers of kernels/ have the arguments of kernels that GPU engines share, as they are declared; `vitest -u` writes them. */
 import { expect, it } from "vitest";
+import { NO_NUMBER } from "../../../src/engine/dictionary.js";
 import * as columns from "../../../src/engine/gpu/columns/gather-kernels.js";
 import { keyRangeKernel, narrowKeysKernel } from "../../../src/engine/gpu/groups/key-kernels.js";
 import {
@@ -16,6 +17,13 @@ import { bindingsOf, type Fragment, type KernelSource } from "../../../src/engin
 import * as lists from "../../../src/engine/gpu/lists/list-kernels.js";
 import * as parts from "../../../src/engine/gpu/reduce/part-kernels.js";
 import * as reduce from "../../../src/engine/gpu/reduce/reduce-kernels.js";
+import {
+  dictionaryCounters,
+  dictionaryKernels,
+  dictionaryParams,
+} from "../../../src/engine/gpu/strings/dictionary-kernels.js";
+import { ENTRY } from "../../../src/engine/slot-format.js";
+import { MOST_TAG } from "../../../src/engine/tags.js";
 import * as valueLists from "../../../src/engine/value-lists.js";
 import { argumentsName } from "../src/runtime/function-name.js";
 
@@ -67,6 +75,14 @@ const headers = [
     params: [["ListParams", lists.listParams]],
     sources: sourcesIn(onLists),
     constants: { NO_LIST, GROWN, MISSING },
+  },
+  {
+    of: "strings",
+    to: "string-arguments.h",
+    control: ["StringControl", dictionaryCounters.control],
+    params: [["StringParams", dictionaryParams]],
+    sources: sourcesIn(dictionaryKernels),
+    constants: { ENTRY, MOST_TAG, NO_NUMBER },
   },
 ] as const satisfies readonly {
   readonly control: readonly [name: string, counters: Fragment];
