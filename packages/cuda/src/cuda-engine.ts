@@ -77,7 +77,7 @@ export class CudaEngine implements BareEngine {
       gpu,
       pacer: new Pacer(FIRST_CHUNK[gpu.traits.isEmulated ? "emulated" : "hardware"]),
       tuning,
-      hostChunk: HOST_CHUNK,
+      hostChunk: tuning.hostChunk ?? HOST_CHUNK,
       maxTableBinding: gpu.traits.maxBuffer,
     };
   }
