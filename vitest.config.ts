@@ -23,9 +23,9 @@ const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /** Kernels of users, which pages compile as well. */
 const IN_PAGES = "test/wgsl/changing-wide.test.ts";
 const CUDA_ONLY = "packages/cuda/test/**/*.test.ts";
-/** Row operations and sketches of GPU engines, with options that users do not have. */
-const GPU_ROWS =
-  "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},reduce/*,sketches/*}.test.ts";
+/** Levels of GPU engines, with options that users do not have. */
+const GPU_LEVELS =
+  "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},{lists,reduce,sketches,strings}/*}.test.ts";
 /** Servers and worker processes, for which tests wait more than they work. */
 const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
@@ -156,7 +156,7 @@ function onCuda(name: string, files: { include: string[]; isolate: boolean }, bu
 
 /** Where the stand-in is built: scripts/test.mjs builds it, and says where it cannot. */
 const CUDA_PROJECTS = [
-  onCuda("cuda", { include: [CONFORMANCE, RELATIONAL, GPU_ROWS], isolate: false }),
+  onCuda("cuda", { include: [CONFORMANCE, RELATIONAL, GPU_LEVELS], isolate: false }),
   onCuda("cuda-partitioned", { include: [OPERATIONS], isolate: false }, "partitioned"),
   // a fault there loses all devices of a process
   onCuda("cuda-engine", { include: [CUDA_ONLY], isolate: true }),

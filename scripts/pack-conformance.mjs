@@ -1,4 +1,4 @@
-// npm run pack:conformance: test/conformance, and row operations of GPU engines, as one file, dist-test/conformance.mjs, for a machine with a GPU that has Node and
+// npm run pack:conformance: test/conformance, and tests of the levels of GPU engines, as one file, dist-test/conformance.mjs, for a machine with a GPU that has Node and
 // the package `webgpu` or, for CUDA, `koffi`, but not the rest of node_modules. The CUDA engine and its kernels go with it.
 //
 //   node dist-test/conformance.mjs [PART OF A FILE NAME...]    WARPMAP_TEST_BACKEND=webgpu (the default), cuda or cpu
@@ -13,15 +13,15 @@ const shim = join(root, "test/shim/vitest-on-node.ts");
 const cuda = join(root, "packages/cuda");
 const ENTRY = "\0conformance";
 
-/** Row operations with small data that take the ways of large data: run with those of CUDA. */
-const ROWS =
-  /^gpu\/(groups\/group-rows|join\/(join-columns|join-rows|join-tables|match-.*)|reduce\/.*)\.test\.ts$/;
+/** Levels of GPU engines, with small data that takes the ways of large data. */
+const LEVELS =
+  /^gpu\/(groups\/group-rows|join\/(join-columns|join-rows|join-tables|match-.*)|(lists|reduce|sketches|strings)\/.*)\.test\.ts$/;
 const testsIn = (folder, wanted = /\.test\.ts$/) =>
   readdirSync(join(root, "test", folder), { recursive: true })
     .filter((path) => wanted.test(path))
     .map((path) => `${folder}/${path}`)
     .sort();
-const files = [...testsIn("conformance"), ...testsIn("engine", ROWS)];
+const files = [...testsIn("conformance"), ...testsIn("engine", LEVELS)];
 
 await build({
   cwd: root,

@@ -14,6 +14,7 @@ export {
 export { checkOneOf, checkOptions, checkWhole, describe, detached } from "../options.js";
 export { ruleOf } from "./apply.js";
 export { DeviceArray } from "./device-array.js";
+export type { Dictionary, DictionarySpec } from "./dictionary.js";
 export { type KeyType, lengthOf, type ValueType } from "./element-types.js";
 export type {
   BareEngine,
@@ -91,8 +92,10 @@ export {
 } from "./scalars.js";
 export type { SketchOperations } from "./sketch-operations.js";
 export { type SlotFormat, slotFormat } from "./slot-format.js";
+export type { ListOperations } from "./value-lists.js";
 
-/** Row operations over a GpuHost: a module that the first call for them loads. */
+/** Levels over a GpuHost, each in a module that the first call for it loads. */
 export const loadRows = () => import("./gpu/gpu-rows.js");
-/** The same of sketches. */
+export const loadLists = () => import("./gpu/lists/list-operations.js");
 export const loadSketches = () => import("./gpu/sketches/gpu-sketches.js");
+export const loadStrings = () => import("./gpu/strings/gpu-dictionary.js");

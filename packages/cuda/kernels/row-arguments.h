@@ -1,4 +1,4 @@
-// The arguments of kernels over rows, and what they count: made by test/row-arguments.test.ts.
+// The arguments of kernels over rows, and what they count: made by test/shared-arguments.test.ts.
 #pragma once
 #include "arguments.h"
 
@@ -99,6 +99,10 @@ struct DenseParams {
   uint32_t whole;
 };
 
+struct ScanParams {
+  uint32_t total;
+};
+
 struct columns_gather_words_arguments {
   Range rows;
   Range data;
@@ -154,6 +158,18 @@ struct groups_narrow_keys_arguments {
   DenseParams params;
 };
 
+struct groups_scan_arguments {
+  Range words;
+  Range tileSums;
+  ScanParams params;
+};
+
+struct groups_scan_add_arguments {
+  Range words;
+  Range tileSums;
+  ScanParams params;
+};
+
 struct groups_pack_words_arguments {
   Range records;
   Range validity;
@@ -171,18 +187,6 @@ struct groups_pack_bytes_arguments {
   Range bytes;
   uint32_t HASH_MASK;
   uint32_t NULLABLE;
-  RowParams params;
-};
-
-struct groups_scan_arguments {
-  Range words;
-  Range tileSums;
-  RowParams params;
-};
-
-struct groups_scan_add_arguments {
-  Range words;
-  Range tileSums;
   RowParams params;
 };
 

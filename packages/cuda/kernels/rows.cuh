@@ -28,6 +28,11 @@ template <class Arguments, class Visit> WARPMAP_DEVICE void eachElement(const Ar
 
 WARPMAP_DEVICE bool bitOf(const Range& bits, u32 at) { return wordsOf(bits)[at / 32] >> (at % 32) & 1; }
 
+/// Whether an element of a chunk is in the mask of its batch.
+template <class Arguments> WARPMAP_DEVICE bool isSelected(const Arguments& a, u32 element) {
+  return !a.MASKED || a.mask.at[a.params.maskShift * 4 + element] != 0;
+}
+
 /// Four bytes from any byte position, little-endian.
 WARPMAP_DEVICE u32 bytesAt(const u32* bytes, u32 position) {
   const u32 word = position / 4, shift = position % 4 * 8;

@@ -1,4 +1,4 @@
-// The arguments of kernels of sketches: made by test/row-arguments.test.ts.
+// The arguments of kernels over sketches: made by test/shared-arguments.test.ts.
 #pragma once
 #include "arguments.h"
 

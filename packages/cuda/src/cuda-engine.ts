@@ -1,12 +1,13 @@
 /**
- * The cuda engine: arrays, tables, row operations and sketches on an NVIDIA GPU. What it lacks (lists, dictionaries) runs
- * on the host: cpu/host-levels.ts.
+ * The cuda engine: arrays, tables, row operations, lists, sketches and dictionaries on an NVIDIA GPU.
  */
 import {
   type BareEngine,
   type BulkCall,
   type BulkDefaults,
   type DeviceArray,
+  type Dictionary,
+  type DictionarySpec,
   type EngineInfo,
   type EngineRequest,
   filling,
@@ -14,10 +15,13 @@ import {
   HOST_CHUNK,
   type Interop,
   type KeyType,
+  type ListOperations,
   lazily,
   loadArrays,
+  loadLists,
   loadRows,
   loadSketches,
+  loadStrings,
   type MemoryUse,
   Pacer,
   type PinnedArray,
@@ -49,11 +53,12 @@ export class CudaEngine implements BareEngine {
   readonly defaults: BulkDefaults;
   readonly hashSeed: number;
   readonly rows = lazily<RowOperations>(async () => (await loadRows()).operationsOf(this.tableHost));
+  readonly lists = lazily<ListOperations>(async () => (await loadLists()).operationsOf(this.tableHost));
   readonly sketches = lazily<SketchOperations>(async () =>
     (await loadSketches()).operationsOf(this.tableHost),
   );
   readonly interop: Interop;
-  /** What its tables, row operations and sketches need of it. */
+  /** What its levels need of it. */
   readonly tableHost: CudaHost;
 
   constructor(
@@ -71,7 +76,7 @@ export class CudaEngine implements BareEngine {
       gpu,
       pacer: new Pacer(FIRST_CHUNK[gpu.traits.isEmulated ? "emulated" : "hardware"]),
       tuning,
-      hostChunk: HOST_CHUNK,
+      hostChunk: tuning.hostChunk ?? HOST_CHUNK,
       maxTableBinding: gpu.traits.maxBuffer,
     };
     this.interop = interopOf(this.tableHost);
@@ -99,6 +104,10 @@ export class CudaEngine implements BareEngine {
     use: U,
   ): Promise<PinnedArray<T, U>> {
     return pin(this.tableHost.engine, this.gpu, type, length, use);
+  }
+
+  async dictionary(spec: DictionarySpec): Promise<Dictionary> {
+    return (await loadStrings()).GpuDictionary.create(this.tableHost, spec);
   }
 
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {

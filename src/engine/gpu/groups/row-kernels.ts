@@ -1,6 +1,6 @@
 /**
- * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows, scan counts
- * and list members; and what kernels need that find the group of a row, those of joins among them.
+ * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows and list
+ * members; and what kernels need that find the group of a row, those of joins among them.
  */
 
 import { countersOf } from "../counters.js";
@@ -224,15 +224,13 @@ const packing = [
   }),
 ];
 
-const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };
-
 /** A table of words that are exchanged. */
 export const exchanging = [
   fragment("groups/word", { bindings: { table: readWrite("array<atomic<Word>>") } }),
   fragment("direct/cas"),
 ];
 
-/** The kernels that pack, number, count and list rows. */
+/** The kernels that pack, number and list rows. */
 export class GroupKernels {
   readonly packWords = kernelSource("pack words", rowParams, [
     ...packing,
@@ -242,11 +240,6 @@ export class GroupKernels {
     ...packing,
     fragment("groups/bytes-at"),
     fragment("groups/pack-bytes", { bindings: { starts: read(), ends: read(), bytes: read() } }),
-  ]);
-  readonly scan = kernelSource("scan", rowParams, [rowsFragment, fragment("groups/scan", scanned)]);
-  readonly scanAdd = kernelSource("scan add", rowParams, [
-    rowsFragment,
-    fragment("groups/scan-add", scanned),
   ]);
   readonly numberGroups = kernelSource("number groups", rowParams, [
     ...eachRow,

@@ -21,7 +21,7 @@ import type { Constants, KernelSource } from "../kernel-source.js";
 import type { Bindings, GpuRuntime, Kernel, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
-import type { ScanStep } from "./scan.js";
+import { type ScanStep, scanKernels } from "./scan.js";
 
 /** Elements of a step that is not worth waiting for. */
 const AT_ONCE = { software: 2 ** 22, hardware: 2 ** 24 } as const;
@@ -205,8 +205,8 @@ export class RowRun {
   }
 
   /** What records a scan. */
-  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
-    return this.step(this.host.sources[kernel], {});
+  scanStep(kernel: keyof typeof scanKernels): Promise<ScanStep> {
+    return this.step(scanKernels[kernel], {});
   }
 
   /**

@@ -1,12 +1,27 @@
-import type { Bindings, Range, Recorder } from "../runtime.js";
-
 /**
  * Exclusive prefix sums of 32-bit words on the GPU, in place: scan.wgsl tile by tile, and again over the tiles' sums.
  */
+import { fragment, kernelSource, readWrite } from "../kernel-source.js";
+import type { Bindings, Range, Recorder } from "../runtime.js";
 
 /** Words that one workgroup scans, and elements that `count` has for a workgroup. */
 const SCAN_TILE = 2048;
 const ROW_TILE = 256;
+
+/** What a dispatch is told. */
+export const scanParams = [
+  /** Words of the whole array. */
+  "total",
+] as const;
+
+const workgroup = fragment("", { values: { WORKGROUP: 256 } });
+const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };
+
+/** Sums within tiles, and what adds the sums of the tiles before. */
+export const scanKernels = {
+  scan: kernelSource("scan", scanParams, [workgroup, fragment("groups/scan", scanned)]),
+  scanAdd: kernelSource("scan add", scanParams, [workgroup, fragment("groups/scan-add", scanned)]),
+};
 
 /** Records the dispatches of a kernel that scans. */
 export type ScanStep = (
@@ -15,10 +30,10 @@ export type ScanStep = (
   params: { readonly total: number; readonly count: number },
 ) => void;
 
-/** A call that scans: its memory, and its kernels of scan.wgsl and scan-add.wgsl. */
+/** A call that scans: its memory, and what records its kernels. */
 export interface Scanner {
   range(bytes: number): Promise<Range>;
-  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep>;
+  scanStep(kernel: keyof typeof scanKernels): Promise<ScanStep>;
 }
 
 /** Allocates what a scan of `total` words takes, and answers what records it. */

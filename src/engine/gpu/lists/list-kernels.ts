@@ -57,11 +57,11 @@ export const listCounters = countersOf("ListControl", [
   /** Room and records that were allotted. */
   "room",
   "records",
-  /** Groups of equal keys. */
-  "groups",
-  /** Entries of a result, 64 bits. */
+  /** Entries of a result: 64 bits, at a multiple of 8 bytes. */
   "totalLow",
   "totalHigh",
+  /** Groups of equal keys. */
+  "groups",
 ]);
 
 /** Elements that one workgroup takes, by the kernel. */
@@ -91,7 +91,6 @@ const stored = [
   fragment("lists/stored", { bindings: { keys: read() }, constants: ["FLOAT_KEYS"] }),
 ] as const;
 const { control } = listCounters;
-const scanned = { bindings: { words: readWrite(), tileSums: readWrite() } };
 const heads = fragment("", { bindings: { numbers: read(), heads: read() } });
 const room = fragment("", { bindings: { room: read() }, constants: ["VALUE_WORDS"] });
 const roomToWrite = fragment("", { bindings: { room: readWrite() }, constants: ["VALUE_WORDS"] });
@@ -102,9 +101,6 @@ function kernel<B extends string, C extends string>(
 ): KernelSource<keyof ListParams, B, C> {
   return kernelSource(label, listParams, fragments) as KernelSource<keyof ListParams, B, C>;
 }
-
-export const scan = kernel("scan", [lists, fragment("groups/scan", scanned)]);
-export const scanAdd = kernel("scan add", [lists, fragment("groups/scan-add", scanned)]);
 
 /** 1 for each selected element, behind a word that is left free. */
 export const flagRows = kernel("flag rows", [

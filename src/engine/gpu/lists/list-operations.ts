@@ -1,4 +1,4 @@
-/** What the webgpu engine does for lists beside their own operations: it makes them, and numbers elements. */
+/** What a GPU engine does for lists beside their own operations: it makes them, and numbers elements. */
 import type { DeviceArray } from "../../device-array.js";
 import type { CallOptions, ColumnInput } from "../../engine.js";
 import { type BasicType, scalarWords } from "../../scalars.js";

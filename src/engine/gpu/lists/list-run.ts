@@ -1,5 +1,5 @@
 /**
- * One call over lists on the GPU: its memory, counters, kernels and chunks. webgpu-lists.ts and its neighbours say what
+ * One call over lists on the GPU: its memory, counters, kernels and chunks. gpu-lists.ts and its neighbours say what
  * is recorded; this says how it is submitted and waited for. However the call ends, its memory is given back.
  */
 import type { DeviceArray } from "../../device-array.js";
@@ -9,11 +9,11 @@ import { forEachChunk } from "../batch/chunks.js";
 import { type Chunk, type Column, newArray, placeOf, Scratch } from "../batch/columns.js";
 import { Submissions } from "../call.js";
 import { checkBinding as checkGpuBinding } from "../check-binding.js";
-import type { Scanner, ScanStep } from "../groups/scan.js";
+import { type Scanner, type ScanStep, scanKernels } from "../groups/scan.js";
 import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
 import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
-import { type ListParams, listCounters, scan, scanAdd, TILE } from "./list-kernels.js";
+import { type ListParams, listCounters, TILE } from "./list-kernels.js";
 
 /** What lists need of their engine. */
 export type ListHost = GpuHost;
@@ -87,8 +87,8 @@ export class ListRun implements Scanner {
   }
 
   /** What records a scan. */
-  scanStep(kernel: "scan" | "scanAdd"): Promise<ScanStep> {
-    return this.step(kernel === "scan" ? scan : scanAdd, { HEAD: 1 });
+  scanStep(kernel: keyof typeof scanKernels): Promise<ScanStep> {
+    return this.step(scanKernels[kernel], {});
   }
 
   /** Submits, waits, and brings back what is asked for. */

@@ -17,6 +17,7 @@ import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, recordLayout } from "../groups/row-records.js";
 import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { scanKernels } from "../groups/scan.js";
 import { oneWord } from "../groups/word-keys.js";
 import type { Range } from "../runtime.js";
 import { orderKernels } from "./group-order.js";
@@ -83,7 +84,7 @@ async function reduce(
   reductions: readonly Reduction[],
   { groupOf, results, rowNumbers }: Answers,
 ): Promise<{ groups: number; reduced: Reduced[] }> {
-  const { scan, scanAdd } = run.host.sources;
+  const { scan, scanAdd } = scanKernels;
   run.compileAhead([...orderKernels, scan, scanAdd, finishCountsKernel, gatherWordsKernel], {
     ...constantsOf(null),
     ALONE: false,

@@ -20,7 +20,7 @@ export const dictionaryCounters = countersOf("Control", [
 const { control } = dictionaryCounters;
 
 /** What a dispatch is told. Shifts are where a column's first element lies in its binding, in 32-bit words. */
-const params = [
+export const dictionaryParams = [
   /** Elements, or slots of the old table. */
   "count",
   /** The last slot's number: slots are a power of two. */
@@ -61,25 +61,25 @@ const changing = [
 
 /** The kernels of dictionaries. */
 export const dictionaryKernels = {
-  probe: kernelSource("find strings", params, [
+  probe: kernelSource("find strings", dictionaryParams, [
     ...changing,
     places,
     ...strings,
     selected,
     fragment("strings/probe", { bindings: { arena: read() }, constants: ["CLAIMS"] }),
   ]),
-  settle: kernelSource("keep strings", params, [
+  settle: kernelSource("keep strings", dictionaryParams, [
     ...changing,
     places,
     ...strings,
     fragment("strings/settle", { bindings: { arena: readWrite() } }),
   ]),
-  numbers: kernelSource("number strings", params, [
+  numbers: kernelSource("number strings", dictionaryParams, [
     common,
     places,
     fragment("strings/numbers", { bindings: { slots: read(), numbers: readWrite() } }),
   ]),
-  moveSlots: kernelSource("move slots", params, [
+  moveSlots: kernelSource("move slots", dictionaryParams, [
     ...changing,
     ...strings,
     fragment("strings/move-slots", { bindings: { slots: read() }, constants: ["REHASH"] }),

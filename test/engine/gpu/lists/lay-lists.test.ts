@@ -2,12 +2,12 @@
 import { expect, it } from "vitest";
 import { expectSame } from "../../../conformance/helpers/checks.js";
 import { counting } from "../../../conformance/helpers/keys.js";
-import { sharedGpuDevice } from "../../webgpu/helpers/own-gpu.js";
-import { CHUNK, openInChunks } from "../../webgpu/helpers/watched-gpu.js";
+import { openGpu } from "../helpers/open-gpu.js";
+
+const CHUNK = 1024;
 
 it("values of every chunk come to where they belong", async () => {
-  using device = await openInChunks(await sharedGpuDevice());
-  const { engine } = device;
+  const engine = await openGpu({ tuning: { hostChunk: CHUNK, staging: { bytes: 1024, count: 3 } } });
   const operations = await engine.lists();
   const count = 2 * CHUNK + 500;
   for (const value of ["u32", "u64"] as const) {
@@ -21,4 +21,5 @@ it("values of every chunk come to where they belong", async () => {
     numbers.destroy();
     lists.destroy();
   }
+  engine.destroy();
 });
