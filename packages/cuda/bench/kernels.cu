@@ -77,7 +77,6 @@ template <int K, int V> struct KernelsOf;
     static constexpr auto scatterPairs = partition_scatter_##K##_##V;                                          \
     static constexpr auto gather = partition_gather_##V;                                                       \
     static constexpr auto windowsInsert = windows_insert_##K##_##V;                                            \
-    static constexpr auto windowsFind = windows_find_##K##_##V;                                                \
     static constexpr auto windowsErase = windows_erase_##K##_##V;                                              \
   };
 KERNELS_OF(1, 1)
@@ -105,7 +104,7 @@ template <int K, int V> class Bench {
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     shared = u32(most) - 1024;
     allow(Kernels::count), allow(Kernels::scatterKeys), allow(Kernels::scatterPairs), allow(Kernels::gather);
-    allow(Kernels::windowsInsert), allow(Kernels::windowsFind), allow(Kernels::windowsErase);
+    allow(Kernels::windowsInsert), allow(Kernels::windowsErase);
   }
   ~Bench() {
     for (Range r : {table, control, keys, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors}) cudaFree(r.at);
@@ -147,7 +146,6 @@ template <int K, int V> class Bench {
     const auto filled = [&] { clear(), insert(keys, values), zero(); };
     line("windows: insert", [&] { clear(); }, [&] { sort(true), insertWindows(true); }, [&] { expect(0, count, "inserted"); });
     line("windows: into entries", [&] { clear(); }, [&] { sort(true), insertWindows(false); }, [&] { expect(0, count, "inserted"); });
-    line("windows: find", none, [&] { findSorted([&] { findWindows(); }); }, [&] { checkFound(); });
     line("windows: erase", filled, [&] { sort(false), eraseWindows(); }, [&] { expect(4, count, "erased"); });
     std::printf("   %u elements left to the direct kernel\n", word(7));
     line("  count, offsets", none, [&] { countPartitions(); }, none);
@@ -161,8 +159,6 @@ template <int K, int V> class Bench {
     line("  scatter 1, keys, places", [&] { countPartitions(); }, [&] { scatter(0, false, true); }, none);
     line("  scatter 2, keys, places", [&] { countPartitions(), scatter(0, false, true); }, [&] { scatter(1, false, true); }, none);
     filled();
-    line("  find", [&] { zero(); }, [&] { findInWindows(); }, none);
-    line("  find of the rest", none, [&] { findRest(); }, none);
     line("  gather 2", none, [&] { gather(1); }, none);
     line("  gather 1", none, [&] { gather(0); }, none);
   }
@@ -242,18 +238,6 @@ template <int K, int V> class Bench {
     CALL(Kernels::insert, BUSY, 256, 0, a);
   }
   void insertWindows(bool isEmpty) { insertInWindows(isEmpty), insertRest(); }
-  void findInWindows() {
-    windows_find_arguments a{};
-    bindWindows(a);
-    a.values = sortedValues(), a.found = sortedFound, a.MISSING = 7;
-    CALL(Kernels::windowsFind, windows(), 512, sharedOfWindow(), a);
-  }
-  void findRest() {
-    find_arguments a = findArguments(sortedKeys(), sortedValues(), sortedFound);
-    a.list = list();
-    CALL(Kernels::find, BUSY, 256, 0, a);
-  }
-  void findWindows() { zero(), findInWindows(), findRest(); }
   void eraseInWindows() {
     windows_erase_arguments a{};
     bindWindows(a);

@@ -93,10 +93,11 @@ template <u32 COUNTERS> struct BlockCounts {
 /// The table's maxProbe as this launch found it, or any later one: out of L1, as all warps of the grid ask.
 WARPMAP_DEVICE u32 reachAtRest(const Control& control) { return loadThroughL1(&control.maxProbe); }
 
-/// Raises maxProbe, where a thread of the warp went further than `before`. All threads of a warp call it.
+/// Raises maxProbe, where a thread of the warp went further than `before`, and nobody has yet: many warps do, and an
+/// addition to one word waits for the others. All threads of a warp call it.
 WARPMAP_DEVICE void raiseReach(Control& control, u32 before, u32 mine) {
   const u32 most = __reduce_max_sync(ALL_LANES, mine);
-  if (threadIdx.x % 32 == 0 && most > before) atomicMax(&control.maxProbe, most);
+  if (threadIdx.x % 32 == 0 && most > before && most > loadRelaxed(&control.maxProbe)) atomicMax(&control.maxProbe, most);
 }
 
 /// Where an element's search begins; its hash is in `hashes` where the host made it.

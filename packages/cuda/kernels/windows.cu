@@ -1,9 +1,9 @@
-// windows_insert, windows_find, windows_erase: a batch that is sorted by partition (partition.cu), where the slots of a
+// windows_insert, windows_erase: a batch that is sorted by partition (partition.cu), where the slots of a
 // partition, its window, fit shared memory. A block reads its window from memory in order, does the partition's elements
-// there, and, unless it looks up, writes the window back.
+// there, and writes the window back.
 //
-// Bindings: keys, values, as sorted; ends, the place behind each partition's last element; isNew, found, values of a
-// look-up in the sorted order (all may be null). The grid has a block for each of the 2^BITS partitions, of 512 threads
+// Bindings: keys, values, as sorted; ends, the place behind each partition's last element; isNew, in the sorted order (may
+// be null). The grid has a block for each of the 2^BITS partitions, of 512 threads
 // and with shared memory for the largest window: ceil(SLOTS / 2^BITS) slots. IS_EMPTY: the table has no entries and no
 // tombstones, so windows are filled, not read. REUSE: it has tombstones, so inserts look keys up first.
 //
@@ -134,11 +134,23 @@ template <int K, int V> struct SharedWindow {
   }
 };
 
-/// Goes through the elements of a window's block; see eachUntil.
+/// Goes through the elements of a window's block, one a thread after the other: fetch(i) loads one ahead; begin(i,
+/// fetched, walk) answers false for an element that is done with at once; step(i, walk) answers whether it was the last.
+/// Probes in shared memory are short, so a warp waits for its longest.
 template <class Walk, class Window, class Fetch, class Begin, class Step>
 WARPMAP_DEVICE void eachOfWindow(const Window& window, const Fetch& fetch, const Begin& begin, const Step& step) {
   window.leave();
-  eachUntil<Walk, WINDOW_BLOCK>(u64(window.firstElement) + threadIdx.x, window.firstLeft, fetch, begin, step);
+  u32 i = window.firstElement + threadIdx.x;
+  if (i >= window.firstLeft) return;
+  auto next = fetch(i);
+  for (; i < window.firstLeft; i += WINDOW_BLOCK) {
+    const auto fetched = next;
+    if (i + WINDOW_BLOCK < window.firstLeft) next = fetch(i + WINDOW_BLOCK);
+    Walk walk;
+    if (!begin(i, fetched, walk)) continue;
+    while (!step(i, walk)) {
+    }
+  }
 }
 
 template <int K, int V> WARPMAP_DEVICE void insertWindow(const windows_insert_arguments& a) {
@@ -193,27 +205,6 @@ template <int K, int V> WARPMAP_DEVICE void insertWindow(const windows_insert_ar
   window.write();
 }
 
-template <int K, int V> WARPMAP_DEVICE void findWindow(const windows_find_arguments& a) {
-  using T = Table<K, V>;
-  using Walk = typename SharedWindow<K, V>::Walk;
-  WARPMAP_DYNAMIC_SHARED(memory);
-  const T table(a);
-  const SharedWindow<K, V> window(table, a, memory);
-  const u32 reach = reachAtRest(table.control());
-  if (!window.hasElements()) return;
-  window.prefetch(a.keys, 4 * K);
-  window.read();
-  eachOfWindow<Walk>(
-      window, [&](u32 i) { return table.keyAt(a.keys.at, i); },
-      [&](u32 i, const typename T::Key& key, Walk& walk) { return window.start(table, key, i, walk); },
-      [&](u32 i, Walk& walk) {
-        typename T::Place place;
-        if (!window.search(walk, reach, place)) return window.isBehind(walk, i);
-        storeFound(table, a, i, place, window.at(place.slot));
-        return true;
-      });
-}
-
 template <int K, int V> WARPMAP_DEVICE void eraseWindow(const windows_erase_arguments& a) {
   using T = Table<K, V>;
   using Walk = typename SharedWindow<K, V>::Walk;
@@ -246,7 +237,6 @@ template <int K, int V> WARPMAP_DEVICE void eraseWindow(const windows_erase_argu
 /// Defines the kernels of a slot format.
 #define WINDOW_KERNELS(K, V)                                                                                      \
   WARPMAP_KERNEL(windows_insert_##K##_##V, windows_insert_arguments, 512, 3) { warpmap::insertWindow<K, V>(a); } \
-  WARPMAP_KERNEL(windows_find_##K##_##V, windows_find_arguments, 512, 3) { warpmap::findWindow<K, V>(a); }       \
   WARPMAP_KERNEL(windows_erase_##K##_##V, windows_erase_arguments, 512, 3) { warpmap::eraseWindow<K, V>(a); }
 WINDOW_KERNELS(1, 0)
 WINDOW_KERNELS(1, 1)

@@ -474,11 +474,8 @@ std::pair<std::vector<u8>, std::vector<Words>> Trial::look(const Batch& b, const
     const auto made = sorted(b, {}, 1 + below(2), 1 + below(3));
     const Sorted& s = *made;
     const Memory sortedValues(u64(count) * width * 4), sortedFound(count);
-    windows_find_arguments w{};
-    w.values = a.values = sortedValues.range(), w.found = a.found = sortedFound.range();
-    w.MISSING = a.MISSING, w.MISSING_HIGH = a.MISSING_HIGH;
-    zeroCounters();
-    runByWindows("find", s, w, a);
+    a.keys = s.keys(), a.mask = {}, a.values = sortedValues.range(), a.found = sortedFound.range(), a.COUNT = s.count;
+    launch("find" + suffix_, a, 1 + below(2 * (count / 1024 + 1)));
     unsort(s, sortedValues.range(), sortedFound.range(), width, values.range(), found.range(), {0, 0});
   } else {
     launch("find" + suffix_, a, 1 + below(2 * (count / 1024 + 1)));

@@ -1,7 +1,7 @@
 // add_values: counts the values of each group, adds them up (SUMMED), and finds the first row of each group as the
 // greatest of ~row (FIRSTS; then all values count). A state is the count, WORDS + 1 words of a sum that 2^31 values of
 // WORDS words cannot leave, and where some floats are infinite or NaN a word of marks. States and first rows are 0 at
-// first; so are those of slots that no group has in the end. A block adds values of one word up as two halves: its 2^15
+// first; so are those of slots that no group has in the end. A block adds values of one word up as two halves: its 2^16
 // rows at most carry nothing over, and additions that need no answer wait for none.
 //
 // count_keys: the same where groups are not known yet: gives each a slot of a table (groups-of-rows.cuh). Where the
@@ -216,7 +216,8 @@ WARPMAP_KERNEL(reduce_sample_keys, reduce_sample_keys_arguments, 256) {
   RowControl& control = controlOf(a.control);
   // null rows may have any key, which is one group
   if (a.params.keyNullable == 0 && keys > a.params.slots) storeRelaxed(&control.keysLeft, 1u);
-  const u32 spare = min(max(a.params.groups / (4 * keys), 1u), 1u << a.params.replicas);
+  // each is merged
+  const u32 spare = min(max(a.params.groups / (16 * keys), 1u), 1u << a.params.replicas);
   control.keyReplicas = 31 - __clz(int(spare));
 }
 

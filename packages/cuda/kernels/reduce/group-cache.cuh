@@ -11,8 +11,6 @@
 
 namespace warpmap::rows {
 
-/// Words of shared memory that a cache takes at most: what gpu/reduce/rows-by-group.ts reckons with, of 48 KiB.
-constexpr u32 CACHE_WORDS = (49152 - 512) / 4;
 /// The most threads of a block.
 constexpr u32 CACHE_THREADS = 1024;
 /// Rows that a thread loads at once; `items` is a multiple.
@@ -20,9 +18,11 @@ constexpr u32 CACHE_BATCH = 4;
 /// Slots that a group may have are its home and those behind it, at most 2^STEP_BITS of them.
 constexpr u32 STEP_BITS = 3;
 
+/// (CACHE + 1) × (1 + kept()) words, and a list of CACHE + 1 slots of half a word, which the launch asks for:
+/// src/runtime/kernels.ts.
 WARPMAP_DEVICE u32* cacheMemory() {
-  __shared__ u32 memory[CACHE_WORDS];
-  return memory;
+  WARPMAP_DYNAMIC_SHARED(memory);
+  return (u32*)memory;
 }
 /// Not 0: what the kernel does is to no purpose.
 WARPMAP_DEVICE u32* stopped() {
@@ -108,9 +108,16 @@ template <class Arguments, class Body> WARPMAP_DEVICE void overGroups(const Argu
     }
   }
   __syncthreads();
+  // listed first, so that neighbouring threads merge: most slots may be free
+  u16* list = (u16*)cache.kept(body.kept());
+  __shared__ u32 listed;
+  if (threadIdx.x == 0) listed = 0;
+  __syncthreads();
   for (u32 slot = threadIdx.x; slot <= cache.slots; slot += blockDim.x) {
-    if (cache.holders[slot] != 0) body.merge(slot, cache.keyIn(slot));
+    if (cache.holders[slot] != 0) list[atomicAdd(&listed, 1u)] = u16(slot);
   }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < listed; i += blockDim.x) body.merge(list[i], cache.keyIn(list[i]));
 }
 
 }  // namespace warpmap::rows

@@ -11,6 +11,12 @@
 
 namespace warpmap::rows {
 
+/// What gpu/reduce/sum-parts.ts reckons with, of 48 KiB.
+WARPMAP_DEVICE u32* partMemory() {
+  __shared__ u32 memory[(49152 - 512) / 4];
+  return memory;
+}
+
 /// Per slot: the bits of the mixed key that its part does not tell, and 1; or 0. Then what is known of the group.
 template <u32 MOST> struct PartSums {
   const reduce_sum_parts_arguments& a;
@@ -26,7 +32,7 @@ template <u32 MOST> struct PartSums {
   u32* sums;
 
   WARPMAP_DEVICE explicit PartSums(const reduce_sum_parts_arguments& a) : a(a), column(a), words(wordsIn<MOST>(a.WORDS)) {
-    u32* next = cacheMemory();
+    u32* next = partMemory();
     const auto take = [&](u32 count) {
       u32* mine = next;
       next += count;

@@ -33,6 +33,8 @@ const pointer = new BigUint64Array(1);
 /** Words of shared memory that a launch gives each block, by the fragment that uses them. */
 const SHARED_WORDS: { readonly [fragment: string]: (constants: Constants) => number } = {
   "join/part-table": ({ SLOTS }) => Number(SLOTS),
+  "reduce/group-cache": ({ CACHE, FIRSTS, SUMMED, WORDS }) =>
+    Math.ceil((Number(CACHE) + 1) * (2.5 + Number(FIRSTS ?? 0) + (SUMMED ? Number(WORDS) + 1 : 0))),
   "sketches/registers-add": ({ LOCAL, PRECISION }) => (LOCAL ? 2 ** Number(PRECISION) : 0),
 };
 

@@ -33,7 +33,7 @@ import {
 } from "warpmap/engine";
 import { choose } from "./choose.js";
 import { hashesOf } from "./own-hashes.js";
-import { firstOn, planFor, type Sorted, sortByPartition, unsort } from "./partitions.js";
+import { firstOn, planFor, type Sorted, sortByPartition, type TableCall, unsort } from "./partitions.js";
 import { retrieveAll } from "./retrieve-all.js";
 import { statistics } from "./statistics.js";
 import { blocksFor, type TableState } from "./table-state.js";
@@ -80,13 +80,19 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     call: InsertCall,
   ): Promise<InsertTally> {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
-    await this.#eachChunk(`insert ${policy}`, { keys, values }, call, "device", async (chunk, _, sorts) => {
-      const rejected = call.rejected && (await chunk.scratch.input("u8", call.rejected, chunk));
-      // elements that are rejected are marked in the order of the batch
-      const isSorted = sorts && !rejected && !this.#mayFill(chunk);
-      const sorted = isSorted ? await sortByPartition(this.state, chunk, "insert", false) : null;
-      addTally(tally, await this.#insertChunk(chunk, policy, { rejected }, sorted));
-    });
+    await this.#eachChunk(
+      [`insert ${policy}`, "insert"],
+      { keys, values },
+      call,
+      "device",
+      async (chunk, _, sorts) => {
+        const rejected = call.rejected && (await chunk.scratch.input("u8", call.rejected, chunk));
+        // elements that are rejected are marked in the order of the batch
+        const isSorted = sorts && !rejected && !this.#mayFill(chunk);
+        const sorted = isSorted ? await sortByPartition(this.state, chunk, "insert", false) : null;
+        addTally(tally, await this.#insertChunk(chunk, policy, { rejected }, sorted));
+      },
+    );
     return tally;
   }
 
@@ -102,22 +108,31 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const results = await resultColumns(host, lengthOf(keys), output, types);
     const [flags, stored] = results.columns;
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("insertAndFind", { keys, values }, call, output, async (chunk, readBack, sorts) => {
-        const isNew = await flags.bind(chunk.scratch, chunk);
-        const found = await stored?.bind(chunk.scratch, chunk);
-        const reads = [...isNew.readback(chunk), ...(found?.readback(chunk) ?? [])];
-        const isSorted = sorts && !this.#mayFill(chunk);
-        const sorted = isSorted ? await sortByPartition(this.state, chunk, "insert", true) : null;
-        const sortedNew = sorted && (await chunk.scratch.column("u8", chunk.count));
-        addTally(tally, await this.#insertChunk(chunk, "keep", { isNew: sortedNew ?? isNew.column }, sorted));
-        await readBack(reads, (now) =>
-          this.#findChunk(chunk, now, {
-            values: found,
-            sorted,
-            ...(sortedNew && { sortedNew, found: isNew.column }),
-          }),
-        );
-      }),
+      this.#eachChunk(
+        ["insertAndFind", "insert"],
+        { keys, values },
+        call,
+        output,
+        async (chunk, readBack, sorts) => {
+          const isNew = await flags.bind(chunk.scratch, chunk);
+          const found = await stored?.bind(chunk.scratch, chunk);
+          const reads = [...isNew.readback(chunk), ...(found?.readback(chunk) ?? [])];
+          const isSorted = sorts && !this.#mayFill(chunk);
+          const sorted = isSorted ? await sortByPartition(this.state, chunk, "insert", true) : null;
+          const sortedNew = sorted && (await chunk.scratch.column("u8", chunk.count));
+          addTally(
+            tally,
+            await this.#insertChunk(chunk, "keep", { isNew: sortedNew ?? isNew.column }, sorted),
+          );
+          await readBack(reads, (now) =>
+            this.#findChunk(chunk, now, {
+              values: found,
+              sorted,
+              ...(sortedNew && { sortedNew, found: isNew.column }),
+            }),
+          );
+        },
+      ),
     );
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
   }
@@ -133,7 +148,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const results = await resultColumns(host, lengthOf(keys), output, [type, "u8"]);
     const [values, flags] = results.columns;
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("find", { keys }, call, output, async (chunk, readBack, sorts) => {
+      this.#eachChunk(["find", "find"], { keys }, call, output, async (chunk, readBack, sorts) => {
         const to = await values.bind(chunk.scratch, chunk);
         const found = await flags.bind(chunk.scratch, chunk);
         const reads = [...to.readback(chunk), ...found.readback(chunk)];
@@ -149,7 +164,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const results = await resultColumns(this.state.host, lengthOf(keys), output, ["u8", null]);
     const [flags] = results.columns;
     await results.keepUnlessThrown(() =>
-      this.#eachChunk("contains", { keys }, call, output, async (chunk, readBack, sorts) => {
+      this.#eachChunk(["contains", "find"], { keys }, call, output, async (chunk, readBack, sorts) => {
         const found = await flags.bind(chunk.scratch, chunk);
         await readBack(found.readback(chunk), (now) =>
           this.#findChunk(chunk, now, { found: found.column, sorts }),
@@ -161,7 +176,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
 
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let sum = 0;
-    await this.#eachChunk("erase", { keys }, call, "device", async (chunk, _, sorts) => {
+    await this.#eachChunk(["erase", "erase"], { keys }, call, "device", async (chunk, _, sorts) => {
       const { state } = this;
       const { count } = chunk;
       const sorted = sorts ? await sortByPartition(state, chunk, "erase", false) : null;
@@ -194,14 +209,14 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
   }
 
   #eachChunk(
-    operation: string,
+    [label, operation]: readonly [label: string, operation: TableCall],
     batch: Pick<Batch<K, V>, "keys" | "values">,
     call: CallOptions,
     output: Destination,
     run: (chunk: BoundChunk, readBack: ReadBack, sorts: boolean) => Promise<unknown>,
   ): Promise<void> {
-    const plan = async (count: number) => planFor(this.state, count, call);
-    return eachChunk(this.state, operation, { ...batch, plan }, call, output, (chunk, choice, readBack) => {
+    const plan = async (count: number) => planFor(this.state, operation, count, call);
+    return eachChunk(this.state, label, { ...batch, plan }, call, output, (chunk, choice, readBack) => {
       chunk.log?.correctChunk({ strategy: "direct", reason: choice.reason });
       return run(chunk, readBack, choice.strategy === "partitions");
     });
@@ -299,8 +314,8 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const { valueWords, keyWords } = state.format;
     const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
     const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
-    const results = { values: sortedValues, found: sortedNew ? undefined : sortedFound };
-    const run = await runsSorted(state, "find", sorted, results, { COUNT: count, ...missing });
+    const bindings = { keys: sorted.keys, values: sortedValues, found: sortedNew ? undefined : sortedFound };
+    const run = await state.runs("find", bindings, { COUNT: count, ...missing }, blocksFor(count));
     await state.submissions.ahead("find", run);
     await unsort(state, sorted, chunk, { sortedValues, sortedFound, values, found }, reads);
   }

@@ -17,7 +17,7 @@ import {
 import { slotsBytes } from "./formats.js";
 import { constantsOf } from "./kernels.js";
 import type { TableState } from "./table-state.js";
-import { type SortedWindows, windowsFor } from "./windows.js";
+import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_BYTES = 2 ** 26;
@@ -33,8 +33,16 @@ const WORKGROUP = 1024;
 /** Blocks of a kernel whose blocks go on to the end of the batch: two for each multiprocessor of the largest GPUs. */
 const PERSISTENT = 264;
 
+/** What a call does to slots. */
+export type TableCall = "insert" | "find" | "erase";
+
 /** How a call goes about a batch of so many elements. */
-export function planFor(state: TableState, count: number, { strategy, where }: CallOptions) {
+export function planFor(
+  state: TableState,
+  operation: TableCall,
+  count: number,
+  { strategy, where }: CallOptions,
+) {
   const direct = (reason: string) => ({ strategy: "direct", reason }) as const;
   if (strategy === "direct") return direct("it was asked for");
   if (state.format.kind === "wide") return direct("slots of wide keys and values are not partitioned");
@@ -45,6 +53,8 @@ export function planFor(state: TableState, count: number, { strategy, where }: C
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
   if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
   if (count < LEAST_SORTED) return direct("the batch is small");
+  if (operation === "find") return direct("look-ups take as long as sorting them");
+  if (operation === "insert" && isFilled(state, count)) return direct("the table gets full");
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
 
@@ -148,7 +158,7 @@ export interface Sorted {
 export function sortByPartition(
   state: TableState,
   chunk: BoundChunk,
-  operation: "insert" | "find" | "erase",
+  operation: TableCall,
   remembers: boolean,
 ): Promise<Sorted | null> {
   return chunk.scratch.attempt(async () => {
@@ -158,7 +168,7 @@ export function sortByPartition(
     const { keyWords } = format;
     const valueWords = values ? format.valueWords : 0;
     const words = { keyWords, valueWords };
-    const windows = windowsFor(state, operation, count);
+    const windows = operation === "find" ? null : windowsFor(state, operation, count);
     const bits = windows?.bits ?? cachedBits(spec);
     const firstBits = windows ? Math.ceil(bits / 2) : 0;
     const cursors = { buffer: await scratch.buffer(4 << bits) };

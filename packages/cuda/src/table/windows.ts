@@ -15,8 +15,8 @@ const [RESIDENT, RESERVED] = [3, 2048];
 const EMULATED_BYTES = 2048;
 /** Least elements of a batch, of the table's slots. */
 const LEAST_SHARE = 1 / 8;
-/** Entries and tombstones, of the table's slots, from which look-ups probe so long that a second sort pays. */
-const LONG_PROBES = 0.7;
+/** Entries and tombstones in a table's slots, at most: in fuller ones a block waits for its longest probes. */
+const MOST_FILLED = 0.8;
 
 /**
  * Elements of a window's block at most, in means of all windows, and besides: more have hot keys among them, which the
@@ -24,7 +24,7 @@ const LONG_PROBES = 0.7;
  */
 const [MOST_MEANS, MOST_BESIDES] = [4, WORKGROUP];
 
-type Name = "insert" | "find" | "erase";
+type Name = "insert" | "erase";
 
 export interface Windows {
   /** Windows are the partitions by so many bits of the hash. */
@@ -35,10 +35,10 @@ export interface Windows {
 
 /** The windows for an operation on so many elements; null where it does not go by windows. */
 export function windowsFor(state: TableState, operation: Name, count: number): Windows | null {
-  const { spec, format, live, tombstones, host } = state;
+  const { spec, format, host } = state;
   const { sharedMemory, isEmulated } = host.gpu.facts;
   if (count < spec.slots * LEAST_SHARE) return null;
-  if (operation === "find" && live + tombstones < spec.slots * LONG_PROBES) return null;
+  if (isFilled(state, operation === "insert" ? count : 0)) return null;
   const slotBytes = format.slotWords * 4;
   const wanted = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
   // partitions are counted in shared memory
@@ -46,6 +46,11 @@ export function windowsFor(state: TableState, operation: Name, count: number): W
   const bits = Math.min(most, Math.max(2, Math.ceil(Math.log2((spec.slots * slotBytes) / wanted))));
   const bytes = Math.ceil(spec.slots / 2 ** bits) * slotBytes;
   return bytes <= sharedMemory - RESERVED ? { bits, bytes } : null;
+}
+
+/** Whether a table, with so many entries more, is so full that probes are long. */
+export function isFilled({ live, tombstones, spec }: TableState, more: number): boolean {
+  return live + tombstones + more > spec.slots * MOST_FILLED;
 }
 
 /** What a batch that is sorted by window has besides. */

@@ -49,8 +49,11 @@ export const RAISE_SLOT_BYTES = 8;
 export const addSlotBytes = (words: number, hasFirsts: boolean) =>
   8 + 4 * Number(hasFirsts) + (words > 0 ? 4 * (words + 1) : 0);
 
-/** Slots of caches: for up to FEW groups, for more, and on software GPUs, which take seconds to zero them. */
-const SLOTS = { few: 512, many: 2048, software: 512 } as const;
+/**
+ * Slots of caches: for up to FEW groups; for more, and where launches ask for large memory and groups may be so few that
+ * each has a slot; and on software GPUs, which take seconds to zero them.
+ */
+const SLOTS = { few: 512, many: 2048, large: 8192, software: 512 } as const;
 const FEW = 256;
 /**
  * Slots that a group may have. A group without a slot costs its rows an addition each in memory, at a place that many
@@ -64,13 +67,13 @@ const MANY_PER_SLOT = 4;
 const SPARE_BYTES = 512;
 /** Slots that a group has at most: each is merged. */
 export const MOST_REPLICAS = 8;
-/** Workgroups that keep a large GPU busy. */
-const WORKGROUPS = 4096;
+/** Workgroups that keep a large GPU busy; of large caches, of which each has a core for itself. */
+const WORKGROUPS = { many: 4096, large: 2048 } as const;
 /**
  * Rows that a workgroup takes, at most as many as add-values.wgsl says: more make merging cheaper, and more of a table
  * that rows are listed by is in use at a time.
  */
-const ROWS = { least: 4096, most: 2 ** 15, mostListed: 2 ** 14 } as const;
+const ROWS = { least: 4096, most: 2 ** 15, mostLarge: 2 ** 16, mostListed: 2 ** 14 } as const;
 /**
  * Invocations of a workgroup: as many as there may be, since the larger a cache, the fewer workgroups a core of a GPU
  * has memory for.
@@ -90,21 +93,25 @@ export interface CacheShape {
  * @param groups undefined where nobody knows
  */
 export function cacheShape(
-  { traits: { maxWorkgroupBytes, maxInvocations, isEmulated } }: GpuRuntime,
+  { traits: { maxWorkgroupBytes, maxDynamicBytes, maxInvocations, isEmulated } }: GpuRuntime,
   slotBytes: number,
   { rows, by, groups }: Pick<RowsByGroup, "rows" | "by"> & { readonly groups?: number },
 ): CacheShape {
   const isFew = groups !== undefined && groups <= FEW;
-  let slots: number = isEmulated ? SLOTS.software : isFew ? SLOTS.few : SLOTS.many;
-  const most = maxWorkgroupBytes - SPARE_BYTES;
-  while ((slots + 1) * slotBytes > most) slots /= 2;
+  const isLarge = maxDynamicBytes !== undefined && by !== "items" && (groups ?? 0) <= SLOTS.large;
+  let slots: number = isEmulated ? SLOTS.software : isFew ? SLOTS.few : isLarge ? SLOTS.large : SLOTS.many;
+  const most = (maxDynamicBytes ?? maxWorkgroupBytes) - SPARE_BYTES;
+  // where launches ask for memory, kernels list the slots that they merge
+  const listBytes = maxDynamicBytes === undefined ? 0 : 2;
+  while ((slots + 1) * (slotBytes + listBytes) > most) slots /= 2;
   const spare = groups === undefined ? 1 : slots / (4 * Math.max(1, groups));
   const replicas = Math.floor(Math.log2(Math.max(1, Math.min(spare, MOST_REPLICAS))));
   const wanted = isEmulated ? INVOCATIONS.software : INVOCATIONS.hardware;
   const invocations = Math.min(wanted, maxInvocations);
   const areMany = by === "items" || (groups ?? 0) > MANY_PER_SLOT * slots;
   const steps = areMany ? STEPS.many : STEPS.few;
-  const items = itemsOf(rows, invocations, by === "items" ? ROWS.mostListed : ROWS.most);
+  const mostRows = by === "items" ? ROWS.mostListed : isLarge ? ROWS.mostLarge : ROWS.most;
+  const items = itemsOf(rows, invocations, mostRows, WORKGROUPS[isLarge ? "large" : "many"]);
   return {
     constants: { CACHE: slots, CACHE_BITS: Math.log2(slots), STEPS: steps, INVOCATIONS: invocations },
     params: { items, replicas },
@@ -116,7 +123,12 @@ export function cacheShape(
 const BATCH = 4;
 
 /** Rows that an invocation takes, of kernels with a cache a multiple of BATCH. */
-export function itemsOf(rows: number, invocations = ROW_TILE, most: number = ROWS.most): number {
-  const wanted = Math.max(ROWS.least, Math.min(rows / WORKGROUPS, most));
+export function itemsOf(
+  rows: number,
+  invocations = ROW_TILE,
+  most: number = ROWS.most,
+  workgroups: number = WORKGROUPS.many,
+): number {
+  const wanted = Math.max(ROWS.least, Math.min(rows / workgroups, most));
   return Math.ceil(wanted / (BATCH * invocations)) * BATCH;
 }
