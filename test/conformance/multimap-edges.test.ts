@@ -94,21 +94,21 @@ describe("many entries of a key", () => {
     // so that nothing of the long list is where a key without entries might be looked for
     await map.insert(new Uint32Array(900).fill(1), counting(900, 5000));
     await map.insert(new Uint32Array(1500).fill(5), counting(1500));
-    const asked = Uint32Array.from({ length: 9001 }, (_, i) => (i === 0 || i === 9000 ? 5 : 9));
+    const asked = Uint32Array.from({ length: 9001 }, (_, i) => (i === 10 || i === 9000 ? 5 : 9));
     const { offsets, values } = await map.retrieve(asked);
-    expect([offsets[1], offsets[9000], offsets[9001]]).toEqual([1500, 1500, 3000]);
+    expect([offsets[10], offsets[11], offsets[9000], offsets[9001]]).toEqual([0, 1500, 1500, 3000]);
     expectSame(sorted(values.subarray(0, 1500)), counting(1500));
     expectSame(sorted(values.subarray(1500)), counting(1500));
     const { queries } = await map.retrievePairs(asked);
     expectSame(
       queries,
-      Uint32Array.from({ length: 3000 }, (_, i) => (i < 1500 ? 0 : 9000)),
+      Uint32Array.from({ length: 3000 }, (_, i) => (i < 1500 ? 10 : 9000)),
     );
     const pairs = await map.retrievePairs(asked, { outer: true, missing: 1e9 });
     expect(pairs.queries.length).toBe(3000 + 8999);
     expectSame(
-      pairs.queries.filter((query) => query > 0 && query < 9000),
-      counting(8999, 1),
+      pairs.queries.filter((query) => query !== 10 && query !== 9000),
+      counting(9000).filter((query) => query !== 10),
     );
     expect(pairs.values.filter((value) => value === 1e9).length).toBe(8999);
   });
