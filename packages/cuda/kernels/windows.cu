@@ -40,7 +40,7 @@ template <int K, int V> struct SharedWindow {
   u32 firstSlot, slots;
   /// The partition's elements; this block has those before `firstLeft`.
   u32 firstElement, firstLeft, endElement;
-  u32* list;
+  u32* left;
   u32* listed;
 
   template <class Arguments> WARPMAP_DEVICE SharedWindow(const T& table, const Arguments& a, unsigned char* memory) : memory(memory) {
@@ -53,7 +53,7 @@ template <int K, int V> struct SharedWindow {
     const u32 endSlot = p + 1 == gridDim.x ? table.slotCount() : homeSlot((p + 1) << shift, table.slotCount());
     slots = endSlot - firstSlot;
     origin = table.at(firstSlot);
-    list = (u32*)a.list.at;
+    left = (u32*)a.list.at;
     listed = &table.control().listed;
   }
 
@@ -90,55 +90,57 @@ template <int K, int V> struct SharedWindow {
     __shared__ u32 room;
     if (threadIdx.x == 0) room = atomicAdd(listed, endElement - firstLeft);
     __syncthreads();
-    for (u32 i = firstLeft + threadIdx.x; i < endElement; i += WINDOW_BLOCK) list[room + i - firstLeft] = i;
+    for (u32 i = firstLeft + threadIdx.x; i < endElement; i += WINDOW_BLOCK) left[room + i - firstLeft] = i;
   }
 
+  /// Puts an element on the list.
+  WARPMAP_DEVICE void list(u32 i) const { left[atomicAdd(listed, 1u)] = i; }
   /// Begins an element; false if it goes to the list.
   WARPMAP_DEVICE bool start(const T& table, const typename T::Key& key, u32 i, Walk& walk) const {
     const auto probe = table.probe(key);
     walk.key = probe.key;
     walk.slot = walk.home = probe.slot - firstSlot;
-    return !isBehind(walk, i);
-  }
-  /// Whether a walk is behind the window's end; then its element goes to the list.
-  WARPMAP_DEVICE bool isBehind(const Walk& walk, u32 i) const {
-    if (walk.slot < slots) return false;
-    list[atomicAdd(listed, 1u)] = i;
-    return true;
+    if (walk.slot < slots) return true;
+    list(i);
+    return false;
   }
   WARPMAP_DEVICE static bool holds(Word word, const Walk& walk) { return Slots::holds(WideShape(), nullptr, word, walk.key, 0); }
 
-  /// A step of a search, as Table::search: whether it ends at this slot. If not, the walk is at the next.
-  WARPMAP_DEVICE bool search(Walk& walk, u32 reach, typename T::Place& place) const {
-    const Word word = look(walk.slot);
-    place = {walk.slot, word, holds(word, walk)};
-    if (place.isThere || Slots::isEmpty(word) || walk.steps() >= reach) return true;
-    walk.slot++;
-    return false;
+  /// Inserts a key that is not in the window: at the first slot that is free, or, where an equal key came in meanwhile,
+  /// as `change` says. The walk may end behind the window.
+  template <class Change> WARPMAP_DEVICE Outcome put(Walk& walk, typename T::Value value, const Change& change) const {
+    Word word = look(walk.slot);
+    for (;;) {
+      if (Slots::isEmpty(word) || Slots::isTombstone(word)) {
+        const Word old = Slots::claimShared(at(walk.slot), word, walk.key, value);
+        if (old == word) return Slots::isTombstone(word) ? Outcome::REUSED : Outcome::INSERTED;
+        word = old;
+      } else if (Slots::isReserved(word)) {
+        word = look(walk.slot);
+      } else if (holds(word, walk)) {
+        change(at(walk.slot), word);
+        return Outcome::EXISTING;
+      } else {
+        if (++walk.slot >= slots) return Outcome::REJECTED;
+        word = look(walk.slot);
+      }
+    }
   }
-  /// A step of an insert, as Table::insertStep: whether it ends at this slot, or is behind the window's end.
-  template <class Change>
-  WARPMAP_DEVICE bool put(Walk& walk, typename T::Value value, const Change& change, Outcome& outcome) const {
-    const Word word = look(walk.slot);
-    if (Slots::isEmpty(word) || Slots::isTombstone(word)) {
-      outcome = Slots::isTombstone(word) ? Outcome::REUSED : Outcome::INSERTED;
-      return Slots::claimShared(at(walk.slot), word, walk.key, value) == word;
+  /// Searches a key; false where the walk ends behind the window.
+  WARPMAP_DEVICE bool locate(Walk& walk, u32 reach, typename T::Place& place) const {
+    for (; walk.slot < slots; walk.slot++) {
+      const Word word = look(walk.slot);
+      place = {walk.slot, word, holds(word, walk)};
+      if (place.isThere || Slots::isEmpty(word) || walk.steps() >= reach) return true;
     }
-    if (Slots::isReserved(word)) return false;
-    if (holds(word, walk)) {
-      change(at(walk.slot), word);
-      outcome = Outcome::EXISTING;
-      return true;
-    }
-    return ++walk.slot >= slots;
+    return false;
   }
 };
 
-/// Goes through the elements of a window's block, one a thread after the other: fetch(i) loads one ahead; begin(i,
-/// fetched, walk) answers false for an element that is done with at once; step(i, walk) answers whether it was the last.
+/// Goes through the elements of a window's block: fetch(i) loads what visit(i, fetched, walk) needs, one element ahead.
 /// Probes in shared memory are short, so a warp waits for its longest.
-template <class Walk, class Window, class Fetch, class Begin, class Step>
-WARPMAP_DEVICE void eachOfWindow(const Window& window, const Fetch& fetch, const Begin& begin, const Step& step) {
+template <class T, class Window, class Fetch, class Visit>
+WARPMAP_DEVICE void eachOfWindow(const T& table, const Window& window, const Fetch& fetch, const Visit& visit) {
   window.leave();
   u32 i = window.firstElement + threadIdx.x;
   if (i >= window.firstLeft) return;
@@ -146,86 +148,75 @@ WARPMAP_DEVICE void eachOfWindow(const Window& window, const Fetch& fetch, const
   for (; i < window.firstLeft; i += WINDOW_BLOCK) {
     const auto fetched = next;
     if (i + WINDOW_BLOCK < window.firstLeft) next = fetch(i + WINDOW_BLOCK);
-    Walk walk;
-    if (!begin(i, fetched, walk)) continue;
-    while (!step(i, walk)) {
-    }
+    typename Window::Walk walk;
+    if (window.start(table, fetched.key, i, walk)) visit(i, fetched, walk);
   }
 }
 
-template <int K, int V> WARPMAP_DEVICE void insertWindow(const windows_insert_arguments& a) {
+template <int K, int V, bool REUSES, class Window>
+WARPMAP_DEVICE void insertElements(const windows_insert_arguments& a, const Table<K, V>& table, const Window& window, InsertTally& tally) {
   using T = Table<K, V>;
-  using Window = SharedWindow<K, V>;
   struct Element {
     typename T::Key key;
     typename T::Value value;
   };
-  struct Walk : Window::Walk {
-    typename T::Value value;
-    bool isLookUp;
-  };
+  eachOfWindow(
+      table, window, [&](u32 i) { return Element{table.keyAt(a.keys.at, i), table.valueAt(a.values.at, i)}; },
+      [&](u32 i, const Element& element, typename Window::Walk& walk) {
+        const auto change = [&](unsigned char* slot, typename T::Word word) { table.change(a.RULE, slot, word, element.value); };
+        Outcome outcome = Outcome::EXISTING;
+        typename T::Place place = {0, 0, false};
+        if (REUSES) {
+          if (!window.locate(walk, tally.before, place)) return window.list(i);
+          if (place.isThere) change(window.at(place.slot), place.word);
+          walk.slot = walk.home;
+        }
+        if (!place.isThere) outcome = window.put(walk, element.value, change);
+        if (outcome == Outcome::REJECTED) return window.list(i);
+        if (outcome < Outcome::EXISTING && walk.steps() > tally.longest) tally.longest = walk.steps();
+        tally.count(outcome);
+        if (a.isNew.at != nullptr) a.isNew.at[i] = outcome < Outcome::EXISTING;
+      });
+}
+
+template <int K, int V> WARPMAP_DEVICE void insertWindow(const windows_insert_arguments& a) {
   WARPMAP_DYNAMIC_SHARED(memory);
-  const T table(a);
-  const Window window(table, a, memory);
+  const Table<K, V> table(a);
+  const SharedWindow<K, V> window(table, a, memory);
   InsertTally tally(reachAtRest(table.control()));
   if (!window.hasElements()) return;
   window.prefetch(a.keys, 4 * K);
   window.prefetch(a.values, 4 * V);
   if (a.IS_EMPTY) window.fill();
   else window.read();
-  eachOfWindow<Walk>(
-      window, [&](u32 i) { return Element{table.keyAt(a.keys.at, i), table.valueAt(a.values.at, i)}; },
-      [&](u32 i, const Element& element, Walk& walk) {
-        walk.value = element.value;
-        walk.isLookUp = a.REUSE;
-        return window.start(table, element.key, i, walk);
-      },
-      [&](u32 i, Walk& walk) {
-        const auto change = [&](unsigned char* slot, typename T::Word word) { table.change(a.RULE, slot, word, walk.value); };
-        Outcome outcome = Outcome::EXISTING;
-        if (walk.isLookUp) {
-          typename T::Place place;
-          if (!window.search(walk, tally.before, place)) return window.isBehind(walk, i);
-          if (!place.isThere) {
-            walk.slot = walk.home;
-            walk.isLookUp = false;
-            return false;
-          }
-          change(window.at(place.slot), place.word);
-        } else {
-          if (!window.put(walk, walk.value, change, outcome)) return false;
-          if (window.isBehind(walk, i)) return true;
-        }
-        if (outcome < Outcome::EXISTING && walk.steps() > tally.longest) tally.longest = walk.steps();
-        tally.count(outcome);
-        if (a.isNew.at != nullptr) a.isNew.at[i] = outcome < Outcome::EXISTING;
-        return true;
-      });
+  if (a.REUSE) insertElements<K, V, true>(a, table, window, tally);
+  else insertElements<K, V, false>(a, table, window, tally);
   tally.flush(table.control());
   window.write();
 }
 
 template <int K, int V> WARPMAP_DEVICE void eraseWindow(const windows_erase_arguments& a) {
   using T = Table<K, V>;
-  using Walk = typename SharedWindow<K, V>::Walk;
+  using Window = SharedWindow<K, V>;
   using Slots = typename T::Slots;
+  struct Element {
+    typename T::Key key;
+  };
   WARPMAP_DYNAMIC_SHARED(memory);
   const T table(a);
-  const SharedWindow<K, V> window(table, a, memory);
+  const Window window(table, a, memory);
   const u32 reach = reachAtRest(table.control());
   const BlockCounts<1> counts;
   u32 erased = 0;
   if (!window.hasElements()) return;
   window.prefetch(a.keys, 4 * K);
   window.read();
-  eachOfWindow<Walk>(
-      window, [&](u32 i) { return table.keyAt(a.keys.at, i); },
-      [&](u32 i, const typename T::Key& key, Walk& walk) { return window.start(table, key, i, walk); },
-      [&](u32 i, Walk& walk) {
+  eachOfWindow(
+      table, window, [&](u32 i) { return Element{table.keyAt(a.keys.at, i)}; },
+      [&](u32 i, const Element&, typename Window::Walk& walk) {
         typename T::Place place;
-        if (!window.search(walk, reach, place)) return window.isBehind(walk, i);
+        if (!window.locate(walk, reach, place)) return window.list(i);
         erased += place.isThere && Slots::erase(window.at(place.slot), place.word, Slots::Marks::TOMBSTONE);
-        return true;
       });
   counts.addAll(0, erased);
   counts.flush({&table.control().erased});
