@@ -326,16 +326,14 @@ export class Device {
    * Memory of the GPU that another library has allocated, as a device array without a copy, on the cuda engine. The
    * memory stays the library's: `destroy` frees nothing, and it must live as long as the array is used. Its work on the
    * memory must be done before a call gets the array (docs/nvidia-servers.md).
+   * `{ pointer, byteLength: 4 * count, type: "u32" }` are `count` elements.
    * @throws ValidationError on other engines, and for an address that is not of this GPU's memory or not aligned
-   * @example
-   * const keys = device.wrap({ pointer, byteLength: 4 * count, type: "u32" });
    */
   wrap<T extends ScalarType = "u8">(memory: MemoryAt<T>): DeviceArray<T>;
   /**
-   * The same for a tensor as DLPack describes it, dense and of a type that device arrays have.
+   * The same for a tensor as DLPack describes it, dense and of a type that device arrays have: `{ data: pointer, shape:
+   * [count], dtype: "int64" }` is a DeviceArray<"i64">.
    * @throws ValidationError besides the above for strides of anything but dense rows, and for other types and devices
-   * @example
-   * const keys = device.wrap({ data: pointer, shape: [count], dtype: "int64" }); // DeviceArray<"i64">
    */
   wrap(tensor: TensorAt): DeviceArray;
   wrap(memory: NativeTypes["buffer"] | MemoryAt | TensorAt, view?: BufferView<ScalarType>): DeviceArray {
