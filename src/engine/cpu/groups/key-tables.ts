@@ -3,8 +3,9 @@
  * one found stands for all (the "leader"); which rows follow which leader is written down beside the table, so a probe
  * compares a key once however many rows have it.
  *
- * Three tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing over slots of
- * code and position), and `DenseTable` for keys of one word that lie close together (an array indexed by the key).
+ * Four tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing over slots of code and
+ * position), and `DenseTable` and `DenseWideTable` for keys of one word or two that lie close together (an array indexed
+ * by the key).
  *
  * A probe passes `REACH` slots at most and goes on in a tree (key-tree.ts), so no choice of keys makes it long. A key
  * that is not in the slots within its reach is in the tree, or nowhere: slots are never emptied.
@@ -367,10 +368,62 @@ export class DenseTable implements KeyTable {
   }
 }
 
+/** The same for keys of two words, as one number of 64 bits, the lower word first. */
+export class DenseWideTable implements KeyTable {
+  readonly tree = null;
+
+  /** @param leaders zeroed, one per key of the range */
+  constructor(
+    private readonly range: WideKeyRange,
+    private readonly leaders: Uint32Array,
+  ) {}
+
+  insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
+    const { words, stride, skip } = build;
+    const { smallest } = this.range;
+    const table = this.leaders;
+    let repeats = 0;
+    for (let row = from; row < to; row++) {
+      if (skip !== null && skip[row] !== 0) continue;
+      const index = (words[row * stride] - smallest) >>> 0;
+      const found = table[index];
+      if (found === 0) {
+        table[index] = row + 1;
+      } else {
+        follows[row] = found;
+        repeats++;
+      }
+    }
+    return repeats;
+  }
+
+  probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
+    const { words, stride, skip } = probe;
+    const { smallest, upper } = this.range;
+    const table = this.leaders;
+    let hits = 0;
+    for (let row = from; row < to; row++) {
+      const word = words[row * stride];
+      const index = (word - smallest) >>> 0;
+      const isAbove = (words[row * stride + 1] - upper - Number(word < smallest)) | 0;
+      const skipped = skip !== null && skip[row] !== 0;
+      const found = index < table.length && isAbove === 0 && !skipped ? table[index] : 0;
+      matches[row] = found;
+      if (found !== 0) hits++;
+    }
+    return hits;
+  }
+}
+
 /** Where keys of one word lie: all are `smallest` plus less than `size`, modulo 2^32. */
 export interface KeyRange {
   readonly smallest: number;
   readonly size: number;
+}
+
+/** Where keys of two words lie: all are `upper` × 2^32 + `smallest` plus less than `size`, modulo 2^64. */
+export interface WideKeyRange extends KeyRange {
+  readonly upper: number;
 }
 
 /** Rows of one word each. */
@@ -403,3 +456,27 @@ export function keyRange(keys: CodedRows, mostSize: number): KeyRange | null {
 
 /** Rows between two looks whether the range has become too long. */
 const RANGE_CHECK_ROWS = 4096;
+
+/** The range of keys of two words that are not skipped, as signed numbers, if it is at most `mostSize` long. */
+export function wideKeyRange(
+  { words, stride, skip, rows }: Pick<PackedKeys, "words" | "stride" | "skip" | "rows">,
+  mostSize: number,
+): WideKeyRange | null {
+  const first = skip === null ? 0 : skip.indexOf(0);
+  if (first < 0 || first >= rows) return null;
+  const [lower, upper] = [words[first * stride], words[first * stride + 1] | 0];
+  // how far others are from the first
+  let [least, most] = [0, 0];
+  for (let from = 0; from < rows; from += RANGE_CHECK_ROWS) {
+    const to = Math.min(rows, from + RANGE_CHECK_ROWS);
+    for (let row = from; row < to; row++) {
+      if (skip !== null && skip[row] !== 0) continue;
+      const far = ((words[row * stride + 1] | 0) - upper) * 2 ** 32 + (words[row * stride] - lower);
+      if (far < least) least = far;
+      if (far > most) most = far;
+    }
+    if (most - least >= mostSize) return null;
+  }
+  const smallest = lower + least;
+  return { smallest: smallest >>> 0, upper: upper + Math.floor(smallest / 2 ** 32), size: most - least + 1 };
+}

@@ -1,14 +1,15 @@
 /**
  * All rows of a side in one table, built by the calling thread: for sides whose table fits the cache, and for keys of
- * one word that lie close together. Larger sides are sorted by partition (partitions.ts).
+ * one word or two that lie close together. Larger sides are sorted by partition (partitions.ts).
  */
 
-import { Scratch } from "../../../host/row-memory.js";
+import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import { longestDenseRange } from "../../dense-keys.js";
 import { ALL_BITS, type RowRun } from "../rows/row-run.js";
 import type { Layout } from "./key-layout.js";
 import {
   DenseTable,
+  DenseWideTable,
   ExactTable,
   type KeyRange,
   type KeyTable,
@@ -18,6 +19,7 @@ import {
   slotsFor,
   type TableKeys,
   unsorted,
+  wideKeyRange,
 } from "./key-tables.js";
 import { KeyTree } from "./key-tree.js";
 import { hashKeys, isPacked, type PackedKeys, packKeys, type RowHashing } from "./row-keys.js";
@@ -28,7 +30,13 @@ const INSERT_ROWS = 2 ** 14;
 
 /** A finished table as plain data, which threads can share. */
 export type TableData =
-  | { readonly kind: "dense"; readonly smallest: number; readonly leaders: Uint32Array }
+  | {
+      readonly kind: "dense";
+      readonly smallest: number;
+      /** Of keys of two words. */
+      readonly upper?: number;
+      readonly leaders: Uint32Array;
+    }
   | {
       readonly kind: "exact";
       readonly slots: Uint32Array;
@@ -60,12 +68,17 @@ export interface BuildOptions {
 export function openTable(table: TableData): KeyTable {
   switch (table.kind) {
     case "dense":
-      return new DenseTable(table.smallest, table.leaders);
+      return openDense(table);
     case "exact":
       return new ExactTable(new Slots(table.slots, table.tree), table.hashing);
     case "rows":
       return new RowTable(new Slots(table.slots, table.tree), table.build);
   }
+}
+
+function openDense({ smallest, upper, leaders }: Extract<TableData, { kind: "dense" }>): KeyTable {
+  if (upper === undefined) return new DenseTable(smallest, leaders);
+  return new DenseWideTable({ smallest, upper, size: leaders.length }, leaders);
 }
 
 /**
@@ -80,13 +93,21 @@ export async function buildTable(
   { always = false, range: known = null }: BuildOptions = {},
 ): Promise<BuiltTable | null> {
   const { keys } = side;
-  // keys of one word go into the table, so only this thread reads them where they are
+  // keys of one word go into the table, as do those of two that lie close together: only this thread reads them, where
+  // they are
   const stays = isPacked(keys, layout) && layout.stride === 1;
+  const isWide = isPacked(keys, layout) && layout.stride === 2 && run.hashing.mask === ALL_BITS;
   const small = always || keys.rows <= run.threads.tuning.sortAbove;
-  if (!small && !stays) return null;
+  if (!small && !stays && !isWide) return null;
   const all = { side, first: 0, rows: keys.rows };
-  const packed = packKeys(all, layout, run.hashing, stays ? null : run.work, new Scratch(run.work));
-  const table = newTable(run, packed, small, known);
+  const pack = (memory: RowMemory | null) =>
+    packKeys(all, layout, run.hashing, memory, new Scratch(run.work));
+  let packed = pack(stays || isWide ? null : run.work);
+  let table = isWide ? newWideTable(run, packed) : newTable(run, packed, small, known);
+  if (table === null && isWide && small) {
+    packed = pack(run.work);
+    table = newTable(run, packed, small, known);
+  }
   if (table === null) return null;
   const into = openTable(table);
   const build = unsorted(packed);
@@ -102,6 +123,11 @@ export async function buildTable(
   const tree = run.work.words(into.tree.words.length);
   tree.set(into.tree.words);
   return { table: { ...table, tree }, repeats };
+}
+
+function newWideTable({ work }: RowRun, keys: PackedKeys): TableData | null {
+  const range = wideKeyRange(keys, longestDenseRange(keys.rows));
+  return range && { kind: "dense", ...range, leaders: work.zeroedWords(range.size) };
 }
 
 function newTable(

@@ -106,13 +106,13 @@ export interface ArrivedKeys {
   readonly arrived: Arrived | null;
 }
 
-/** Packs and hashes a slice. */
-export function packSlice(job: ArrivedKeys, slice: number, scratch: Scratch): PackedKeys {
+/** Packs a slice, and hashes it unless nobody asks for hashes. */
+export function packSlice(job: ArrivedKeys, slice: number, scratch: Scratch, hashes = true): PackedKeys {
   const { side, sliceRows, layout, hashing } = job;
   const first = slice * sliceRows;
   const rows = Math.min(sliceRows, job.rows - first);
   const keys = packKeys({ side, first, rows }, layout, hashing, null, scratch);
-  hashKeys(keys, 0, rows);
+  if (hashes) hashKeys(keys, 0, rows);
   return keys;
 }
 

@@ -36,7 +36,7 @@ export function openProbe(job: ProbeJob): Work {
   const table = openTable(job.table);
   const scratch = Scratch.own();
   const probe = (slice: number) => {
-    const keys = packSlice(job, slice, scratch);
+    const keys = packSlice(job, slice, scratch, job.table.kind !== "dense");
     hits[slice] = table.probe(unsorted(keys), 0, keys.rows, matches.subarray(slice * sliceRows));
   };
   return silently(hits.length, probe, arrived);
