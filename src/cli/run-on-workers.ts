@@ -1,13 +1,9 @@
 /** Commands with `--workers` or `--queue`: the work of a command on processes or machines, by the package warpmap-cluster. */
 import type { Table } from "@uwdata/flechette";
+import type { ClusterProgress, ClusterResult, StageReport } from "warpmap-cluster";
 import { concatTables } from "../arrow/first-rows.js";
 import { jsonLine, visible } from "../io/visible.js";
-import {
-  clusterPackage,
-  type WorkersProgress,
-  type WorkersResult,
-  type WorkersStage,
-} from "./cluster-package.js";
+import { clusterPackage } from "./cluster-package.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
 import { FIRST_ROWS, printTable } from "./preview.js";
@@ -40,7 +36,7 @@ export async function runOnWorkers(
       ...{ delimiter, quote, header, out },
       format: checkedFormat(options.format),
       signal: host.signal,
-      onProgress: (told: WorkersProgress) => {
+      onProgress: (told: ClusterProgress) => {
         if (told.stage !== stage) tell = progress.stage(told.stage, "parts");
         stage = told.stage;
         tell(told.done, told.jobs, amounts(told));
@@ -101,7 +97,7 @@ function amounts({ rows, bytes, retries }: { rows: number; bytes: number; retrie
 }
 
 async function tellResult(
-  result: WorkersResult,
+  result: ClusterResult,
   { json, explain, out }: TableCommandOptions,
   seconds: number,
   host: Host,
@@ -127,7 +123,7 @@ async function tellResult(
   if (explain) host.stderr.write(explained(partitions, stages));
 }
 
-async function printFirst(result: WorkersResult, host: Host): Promise<void> {
+async function printFirst(result: ClusterResult, host: Host): Promise<void> {
   const first: Table[] = [];
   let rows = 0;
   for await (const table of result.batches()) {
@@ -138,7 +134,7 @@ async function printFirst(result: WorkersResult, host: Host): Promise<void> {
   printTable(concatTables(first), host, result.rows);
 }
 
-function stageText(stages: readonly WorkersStage[], seconds: number): string {
+function stageText(stages: readonly StageReport[], seconds: number): string {
   const lines = stages.map(({ stage, jobs, rows, bytesWritten, seconds, retries }) => {
     const again = retries > 0 ? `, ${counted(retries, "retry", "retries")}` : "";
     const amount = `${counted(rows, "row")}, ${(bytesWritten / 1e6).toFixed(1)} MB`;
@@ -147,7 +143,7 @@ function stageText(stages: readonly WorkersStage[], seconds: number): string {
   return `${lines.join("")}${"total".padEnd(18)} ${seconds.toFixed(2).padStart(8)} s\n`;
 }
 
-function explained(partitions: number, stages: readonly WorkersStage[]): string {
+function explained(partitions: number, stages: readonly StageReport[]): string {
   const lines = stages.map(({ stage, skew, slowest, reasons }) => {
     const slow = slowest.map(
       ({ part, seconds, worker }) => `part ${part} ${seconds.toFixed(2)} s (${worker})`,

@@ -6,6 +6,7 @@
 import { once } from "node:events";
 import { basename } from "node:path";
 import { Table } from "@uwdata/flechette";
+import type { Cluster, ClusterResult, InputOptions, RunCall } from "warpmap-cluster";
 import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
@@ -14,7 +15,6 @@ import { readBatches, readTable, type TransferOptions, tableBlocks, writeTable }
 import { noColumn } from "../io/select-columns.js";
 import { jsonLine, visible } from "../io/visible.js";
 import type { MemoryOptions } from "../spill/memory-options.js";
-import type { Cluster, WorkersCall, WorkersResult } from "./cluster-package.js";
 import { deviceOptions } from "./device-choice.js";
 import type { Host } from "./host.js";
 import { printTable } from "./preview.js";
@@ -94,7 +94,7 @@ export interface TableCommand {
   /** Whether it takes the parts of a file, which it has decoded where it works on them. */
   readonly takesParts?: boolean;
   /** The same on workers. */
-  readonly onWorkers: (cluster: Cluster, call: WorkersCall) => Promise<WorkersResult>;
+  readonly onWorkers: (cluster: Cluster, call: RunCall & InputOptions) => Promise<ClusterResult>;
   /** What is left of a table of the result. Default: all of it. */
   readonly pick?: (table: Table) => Table;
   /** Words an error of the work in terms of the call. */
