@@ -1,5 +1,5 @@
-// npm test: everything, with nothing but what npm installed. The last line says how many tests passed and failed;
-// a step that fails without a failed test in it (build, types, sizes, package) counts as one failed.
+// npm test: everything, with nothing but what npm installed. The last lines name the tests that failed, and say how many
+// passed; a step that fails without a failed test in it (build, types, sizes, package) counts as one failed.
 //
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildEmulator } from "../packages/cuda/scripts/emulator.mjs";
 import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./software-gpu.mjs";
@@ -52,10 +52,13 @@ const TESTS = [
   ["cpu", "--shard=3/4"],
   ["cpu", "--shard=4/4"],
 ];
+const LINES_OF_FAILURE = 6;
 const AT_ONCE = Math.max(3, availableParallelism());
 
 let passed = 0;
 let failed = 0;
+/** A line for each failed test or step, and the first lines of what it said. */
+const failures = [];
 
 const projects = TESTS.map((args) => () => project(...args));
 const checks = [
@@ -70,6 +73,7 @@ if (isQuick) await vitest(["--project", "cpu", ...vitestArgs]);
 else if (everything) await inTurn([...projects, ...checks]);
 else await vitest(vitestArgs);
 warnOfMissingLibraries();
+if (failures.length > 0) console.log(`\n== failed\n${failures.join("\n")}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -89,7 +93,8 @@ async function step(title, ...args) {
   console.log(`\n== ${title}\n${Buffer.concat(said)}`);
   if (status !== 0) {
     failed++;
-    console.error(`${title}: FAILED`);
+    failures.push(`${title}: FAILED`);
+    console.error(failures.at(-1));
   }
   console.log(`${title}: ${(seconds + performance.now() / 1000).toFixed(1)} s`);
 }
@@ -126,15 +131,27 @@ async function vitest(vitestArgs, options = { env, stdio: "inherit" }) {
     testResults = [],
   } = readReport(report);
   rmSync(folder, { recursive: true });
-  const failures = numFailedTests + testResults.filter(failedToLoad).length;
+  const count = numFailedTests + testResults.filter(failedToLoad).length;
   passed += numPassedTests;
-  failed += status !== 0 ? Math.max(failures, 1) : failures;
+  failed += status !== 0 ? Math.max(count, 1) : count;
+  failures.push(...testResults.flatMap(failuresOf));
+  if (status !== 0 && count === 0) failures.push(`vitest ${vitestArgs.join(" ")}: exit code ${status}`);
   if (numPendingTests > 0) console.log(`${numPendingTests} skipped`);
 }
 
 /** A file in which no test failed, because none ran. */
 function failedToLoad({ status, assertionResults }) {
   return status === "failed" && assertionResults.every((test) => test.status !== "failed");
+}
+
+function failuresOf(file) {
+  const told = failedToLoad(file) ? [{ fullName: "(the file itself)", failureMessages: [file.message] }] : [];
+  const tests = file.assertionResults.filter((test) => test.status === "failed");
+  return [...told, ...tests].map(({ fullName, failureMessages: [message = ""] }) => {
+    const lines = message.split("\n").filter((line) => !/node_modules|node:internal/.test(line));
+    const firstLines = lines.slice(0, LINES_OF_FAILURE).join("\n  ");
+    return `${relative(root, file.name)}: ${fullName}\n  ${firstLines}`;
+  });
 }
 
 /** A Vitest that crashed leaves no report, or half of one. */
