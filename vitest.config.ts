@@ -138,7 +138,7 @@ function onWebgpuInNode(
 }
 
 /** A project on the stand-in for the CUDA driver. */
-function onCuda(name: string, files: { include: string[]; isolate: boolean }, bulk = "auto") {
+function onCuda(name: string, files: { include: string[]; isolate: boolean }, bulk = "auto", env = {}) {
   return {
     extends: true as const,
     plugins: [sourceTexts()],
@@ -148,7 +148,7 @@ function onCuda(name: string, files: { include: string[]; isolate: boolean }, bu
       sequence: { groupOrder: NODE_ALONE.groupOrder },
       maxWorkers: NODE_ALONE.maxWorkers,
       pool: "forks" as const,
-      env: emulatedGpuEnv(),
+      env: { ...emulatedGpuEnv(), ...env },
       provide: { backend: "cuda" as const, host: "node" as const, bulk, long },
     },
   };
@@ -158,6 +158,8 @@ function onCuda(name: string, files: { include: string[]; isolate: boolean }, bu
 const CUDA_PROJECTS = [
   onCuda("cuda", { include: [CONFORMANCE, RELATIONAL, GPU_LEVELS], isolate: false }),
   onCuda("cuda-partitioned", { include: [OPERATIONS], isolate: false }, "partitioned"),
+  // one GPU, twice
+  onCuda("cuda-several", { include: [CONFORMANCE], isolate: false }, "auto", { WARPMAP_TEST_GPUS: "0,0" }),
   // a fault there loses all devices of a process
   onCuda("cuda-engine", { include: [CUDA_ONLY], isolate: true }),
 ];

@@ -8,8 +8,8 @@ import { check, checkCallbacks, checkOptions, checkWhole } from "./options.js";
 
 /** Makes the engine known that is named. @throws ValidationError, BackendUnavailableError */
 export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<void> {
-  const { backend = "auto", gpu } = options ?? {};
-  if (backend === "auto" || gpu !== undefined) await findInstalled();
+  const { backend = "auto", gpu, gpus } = options ?? {};
+  if (backend === "auto" || (gpu ?? gpus) !== undefined) await findInstalled();
   await loadEngine(backend);
   const engines = knownEngines();
   const own = engines.map(([, kind]) => kind.options).join(" ");
@@ -17,10 +17,10 @@ export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<vo
   checkCallbacks({ signal: options.signal });
   const isGiven = (name: string) => options[name as keyof OpenDeviceOptions] !== undefined;
   for (const [name, kind] of engines) {
-    const { chosenBy } = kind;
-    if (chosenBy && isGiven(chosenBy) && backend !== "auto" && backend !== name) {
+    const given = kind.chosenBy?.find(isGiven);
+    if (given && backend !== "auto" && backend !== name) {
       throw new ValidationError(
-        `A ${chosenBy} was given together with backend "${backend}".`,
+        `A ${given} was given together with backend "${backend}".`,
         "Leave out one of the two.",
       );
     }

@@ -58,6 +58,8 @@ export interface EngineInfo {
   /** Limits and features worth printing: bytes of the largest binding, workgroup sizes, … */
   readonly limits: Readonly<Record<string, number>>;
   readonly features: readonly string[];
+  /** The GPUs of a device of several: their numbers, names and bytes of memory. */
+  readonly gpus?: readonly { readonly gpu: number; readonly name: string; readonly memory: number }[];
 }
 
 /** Where results are wanted. */

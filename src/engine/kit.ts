@@ -11,18 +11,30 @@ export {
   ValidationError,
   WarpmapError,
 } from "../errors.js";
-export { checkOneOf, checkOptions, checkWhole, describe, detached } from "../options.js";
+export { check, checkOneOf, checkOptions, checkWhole, describe, detached } from "../options.js";
 export { ruleOf } from "./apply.js";
-export { DeviceArray } from "./device-array.js";
+export { Carrier } from "./carrier.js";
+export { type ArrayStorage, DeviceArray } from "./device-array.js";
 export type { Dictionary, DictionarySpec } from "./dictionary.js";
-export { type KeyType, lengthOf, type ValueType } from "./element-types.js";
+export {
+  columnsOf,
+  elementsOf,
+  type KeyType,
+  lengthOf,
+  scalarsOf,
+  type ValueType,
+} from "./element-types.js";
 export type {
   BareEngine,
   BulkCall,
   BulkDefaults,
   CallOptions,
   Chosen,
+  ColumnInput,
+  ColumnOutput,
+  ColumnTarget,
   Destination,
+  Engine,
   EngineInfo,
   Input,
   InsertCall,
@@ -38,7 +50,7 @@ export { PROBE_HISTOGRAM } from "./engine.js";
 export { canonicalise } from "./float-keys.js";
 export { type Batch, bindElements, eachChunk, HOST_CHUNK } from "./gpu/batch/batches.js";
 export type { BoundChunk } from "./gpu/batch/bound-chunk.js";
-export { type Column, gpuArray, loadArrays, newArray, placeOf, Scratch } from "./gpu/batch/columns.js";
+export { type Column, gpuArray, loadArrays, newArray, type Place, placeOf, Scratch } from "./gpu/batch/columns.js";
 export { type BoundResult, resultColumns } from "./gpu/batch/results.js";
 export { Submissions } from "./gpu/call.js";
 export { filling } from "./gpu/fill.js";
@@ -82,12 +94,15 @@ export { processSeed } from "./process-seed.js";
 export { ENGINE_PROTOCOL, type EngineRequest, type OpenedEngine, registerEngine } from "./registry.js";
 export type { RowOperations } from "./row-operations.js";
 export {
+  allocateUnfilled,
   arrayClass,
   asBytes,
+  firstOf,
   type Scalar,
   type ScalarArrays,
   type ScalarType,
   scalarBytes,
+  scalarWords,
   wordsOf,
 } from "./scalars.js";
 export type { SketchOperations } from "./sketch-operations.js";

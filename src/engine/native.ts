@@ -15,6 +15,11 @@ export interface NativeTypes extends WebgpuTypes {}
 export interface NativeOptions extends WebgpuOptions {
   /** The number of an NVIDIA GPU, from 0 on: for the cuda engine, of the package warpmap-cuda. */
   gpu?: number;
+  /**
+   * Several NVIDIA GPUs of this machine as one device: how many, all, or their numbers. Large tables and arrays are
+   * shared by them (docs/several-gpus.md). A number may come twice, for tests.
+   */
+  gpus?: number | "all" | readonly number[];
 }
 
 /** Elements of a buffer. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hashFunctions, homeSlot } from "../../src/engine/hash.js";
 import { StaticMap, StaticSet } from "../../src/index.js";
 import { expectAllSet, expectNoneSet, expectSame } from "./helpers/checks.js";
-import { useDevice } from "./helpers/device.js";
+import { onOneTable, useDevice } from "./helpers/device.js";
 import {
   absentKeys,
   counting,
@@ -62,7 +62,7 @@ describe("hash functions", () => {
       const keys = Uint32Array.from([...homes].flatMap((home) => [...keysWithHome(home, slots, 2, hash)]));
       expect(await set.insert(keys)).toEqual({ inserted: 2000, existing: 0 });
       const { probeLengths } = await set.stats();
-      expectSame(probeLengths.subarray(0, 3), [1000, 1000, 0]);
+      if (onOneTable) expectSame(probeLengths.subarray(0, 3), [1000, 1000, 0]);
     });
   }
 
@@ -72,7 +72,7 @@ describe("hash functions", () => {
       const chain = keysWithHome(1, map.slots, 1000, hash);
       expect(await map.insert(chain, counting(1000))).toEqual({ inserted: 1000, existing: 0 });
       expectSame((await map.find(chain)).values, counting(1000));
-      expect((await map.stats()).maxProbeLength).toBe(1000);
+      if (onOneTable) expect((await map.stats()).maxProbeLength).toBe(1000);
       expect(await map.erase(chain.subarray(0, 500))).toEqual({ erased: 500 });
       expect(await map.insert(chain, counting(1000))).toEqual({ inserted: 500, existing: 500 });
       expect(map.size).toBe(1000);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { murmur3 } from "../../src/engine/hash.js";
 import { DynamicMap, type OwnHash, StaticMap, StaticSet, ValidationError } from "../../src/index.js";
 import { expectAllSet, expectNoneSet, expectSame } from "./helpers/checks.js";
-import { backend, onWebgpu, useDevice } from "./helpers/device.js";
+import { backend, onOneTable, onWebgpu, useDevice } from "./helpers/device.js";
 import { absentKeys, counting, keysWithHome, sentinelPatterns, uniqueKeys } from "./helpers/keys.js";
 import { planned } from "./helpers/plan.js";
 
@@ -66,7 +66,7 @@ describe("a seed", () => {
     await map.clear();
     const chain = keysWithHome(3, map.slots, 300, "murmur3", 77);
     await map.insert(chain, counting(300));
-    expect((await map.stats()).maxProbeLength).toBe(300);
+    if (onOneTable) expect((await map.stats()).maxProbeLength).toBe(300);
     expectSame((await map.find(chain)).values, counting(300));
   });
 
@@ -90,7 +90,7 @@ describe("a seed", () => {
     }
     await map.rehash({ seed: 0 });
     await map.insert(invertedKeys(count, map.slots, 0), counting(count));
-    expect((await map.stats()).meanProbeLength).toBeGreaterThan(count / 4);
+    expect((await map.stats()).meanProbeLength).toBeGreaterThan(count / (onOneTable ? 4 : 10));
     // and the cure of a table that was attacked
     await map.rehash({ seed: "random" });
     expect(map.seed).toBeGreaterThan(0);
@@ -188,7 +188,7 @@ describe("a hash function of the user's own", () => {
     const keys = Float32Array.from(counting(300), (i) => i / 4);
     expect(await set.insert(keys)).toEqual({ inserted: 300, existing: 0 });
     expectAllSet(await set.contains(keys), 300);
-    expect((await set.stats()).maxProbeLength).toBe(300);
+    if (onOneTable) expect((await set.stats()).maxProbeLength).toBe(300);
     expect(await set.erase(keys)).toEqual({ erased: 300 });
   });
 

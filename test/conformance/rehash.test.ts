@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CapacityError, LimitError, StaticMap, StaticSet, ValidationError } from "../../src/index.js";
 import { expectKeys, expectPairs, pairsByBits, rejection } from "./helpers/checks.js";
-import { scaled, useDevice } from "./helpers/device.js";
+import { onOneTable, scaled, useDevice } from "./helpers/device.js";
 import { counting, edgePatterns, fromBits, keysWithHome, oddFloats, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
@@ -54,7 +54,7 @@ describe("rehash", () => {
     await expectPairs(map, pairsByBits("i32", Int32Array.of(-1, -2, 3), oddFloats.slice(-3)));
     const chain = keysWithHome(60, 125, 10, "xxhash32");
     await map.insert(fromBits("i32", chain), new Float32Array(10));
-    expect((await map.stats()).maxProbeLength).toBeGreaterThanOrEqual(10);
+    if (onOneTable) expect((await map.stats()).maxProbeLength).toBeGreaterThanOrEqual(10);
   });
 
   it("makes room after a CapacityError", async () => {

@@ -159,6 +159,16 @@ API cuDevicePrimaryCtxReset_v2(int) {
   return SUCCESS;
 }
 API cuCtxSetCurrent(void*) { return SUCCESS; }
+API cuDeviceCanAccessPeer(int* to, int, int) {
+  *to = 1;
+  return SUCCESS;
+}
+API cuCtxEnablePeerAccess(void*, unsigned) { return fault; }
+API cuDeviceGetDefaultMemPool(void** to, int device) {
+  *to = (void*)(uintptr_t)(device + 1);
+  return SUCCESS;
+}
+API cuMemPoolSetAccess(void*, const void*, size_t) { return fault; }
 API cuMemGetInfo_v2(size_t* available, size_t* total) {
   if (fault != SUCCESS) return fault;
   std::lock_guard<std::mutex> lock(allocations.mutex);

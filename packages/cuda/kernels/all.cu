@@ -3,6 +3,7 @@
 #include "erase.cu"
 #include "find.cu"
 #include "insert.cu"
+#include "owners.cu"
 #include "partition.cu"
 #include "scan.cu"
 #include "windows.cu"

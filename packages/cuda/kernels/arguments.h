@@ -86,6 +86,41 @@ struct mark_chosen_arguments {
   uint32_t COUNT;
 };
 
+struct owner_hash_arguments {
+  Range column, hashes;
+  uint32_t COUNT, WORDS, FLOAT, FIRST, SEED;
+};
+
+struct owner_count_arguments {
+  Range hashes, mask, counts;
+  uint32_t COUNT, OWNERS;
+};
+
+struct owner_offsets_arguments {
+  Range counts, totals;
+  uint32_t OWNERS, BLOCKS;
+};
+
+struct owner_place_arguments {
+  Range hashes, mask, counts, order;
+  uint32_t COUNT, OWNERS;
+};
+
+struct owner_gather_arguments {
+  Range order, column, to;
+  uint32_t COUNT, FROM, BYTES;
+};
+
+struct owner_scatter_arguments {
+  Range order, column, to;
+  uint32_t COUNT, FROM, BYTES;
+};
+
+struct owner_fill_arguments {
+  Range to;
+  uint32_t COUNT, BYTES, LOW, HIGH;
+};
+
 /// What partitions of keys depend on.
 #define WARPMAP_PARTITION_CONSTANTS \
   uint32_t HASH;                    \

@@ -35,6 +35,7 @@ import {
   type TableSpec,
   type ValueType,
 } from "warpmap/engine";
+import type { Loss } from "./driver/context.js";
 import type { CudaRuntime } from "./runtime/cuda-runtime.js";
 import { interopOf } from "./runtime/interop.js";
 import { pin } from "./runtime/pinned.js";
@@ -120,7 +121,8 @@ export class CudaEngine implements BareEngine {
     await filling(this.gpu, 0);
   }
 
-  destroy(): void {
-    this.gpu.destroy();
+  /** @param loss what calls that are under way are told */
+  destroy(loss?: Loss): void {
+    this.gpu.destroy(loss);
   }
 }

@@ -13,27 +13,60 @@ import {
   unavailable,
 } from "./driver/driver.js";
 import { CudaRuntime } from "./runtime/cuda-runtime.js";
+import type { SeveralTuning } from "./several/several-engine.js";
 
-/** The GPU's number, of those that the process may use. */
+/** The GPUs by their numbers, of those that the process may use. */
 export interface GpuOption {
   readonly gpu?: number;
+  readonly gpus?: number | "all" | readonly number[];
 }
 
 /** The least compute capability that the kernels are made for. */
 const LEAST_CAPABILITY = 8;
 
 /** Opens the engine. @throws BackendUnavailableError */
-export async function open(request: CudaRequest & GpuOption): Promise<OpenedEngine> {
+export async function open(request: CudaRequest & GpuOption & SeveralTuning): Promise<OpenedEngine> {
   const [driver, image] = await Promise.all([openDriver(), readKernels()]);
-  const { gpu = 0, memory, backend = "auto" } = request;
-  const gpus = gpuCount(driver);
-  if (gpu >= gpus) {
-    const numbers = gpus === 1 ? "0" : `0 to ${gpus - 1}`;
-    throw unavailable(
-      `there is no GPU ${gpu}`,
-      `Ask for one of ${numbers}; CUDA_VISIBLE_DEVICES hides others.`,
-    );
+  const { gpu = 0, gpus, backend = "auto" } = request;
+  const there = gpuCount(driver);
+  const asked = gpus === undefined ? [gpu] : numbersOf(gpus, there);
+  for (const number of asked) checkThere(number, there);
+  const engines: CudaEngine[] = [];
+  try {
+    const { keep } = request.memory ?? {};
+    const memory = keep === undefined ? undefined : { keep: keep / asked.length };
+    for (const number of asked) engines.push(openOne(driver, image, number, { ...request, memory }));
+    const [{ info }] = engines;
+    const isChosen = backend === "auto" && request.gpu === undefined && gpus === undefined;
+    if (engines.length === 1) return { engine: engines[0], reason: reasonFor(info.name, isChosen) };
+    const all = infoOfAll(engines.map((engine) => engine.info));
+    const { SeveralEngine } = await import("./several/several-engine.js");
+    return { engine: new SeveralEngine(engines, all, request), reason: reasonFor(all.name, isChosen) };
+  } catch (error) {
+    for (const engine of engines) engine.destroy();
+    throw error;
   }
+}
+
+const reasonFor = (name: string, isChosen: boolean) =>
+  isChosen ? `An NVIDIA GPU is there: ${name}.` : `The cuda engine was asked for: ${name}.`;
+
+/** The numbers of GPUs that `gpus` asks for. */
+function numbersOf(gpus: NonNullable<GpuOption["gpus"]>, there: number): readonly number[] {
+  if (typeof gpus === "object") return gpus;
+  return Array.from({ length: gpus === "all" ? there : gpus }, (_, gpu) => gpu);
+}
+
+function checkThere(gpu: number, there: number): void {
+  if (gpu < there) return;
+  const numbers = there === 1 ? "0" : `0 to ${there - 1}`;
+  throw unavailable(
+    `there is no GPU ${gpu}`,
+    `Ask for one of ${numbers}; CUDA_VISIBLE_DEVICES hides others.`,
+  );
+}
+
+function openOne(driver: Driver, image: Uint8Array, gpu: number, request: CudaRequest): CudaEngine {
   const facts = describeGpu(driver, gpu);
   if (Number.parseFloat(facts.capability) < LEAST_CAPABILITY) {
     throw unavailable(
@@ -43,13 +76,8 @@ export async function open(request: CudaRequest & GpuOption): Promise<OpenedEngi
   }
   const context = new CudaContext(driver, gpu);
   try {
-    const runtime = new CudaRuntime(context, facts, image, memory?.keep);
-    const engine = new CudaEngine(runtime, infoOf(driver, gpu, facts), request);
-    const asked = backend === "auto" && request.gpu === undefined;
-    const reason = asked
-      ? `An NVIDIA GPU is there: ${facts.name}.`
-      : `The cuda engine was asked for: ${facts.name}.`;
-    return { engine, reason };
+    const runtime = new CudaRuntime(context, facts, image, request.memory?.keep);
+    return new CudaEngine(runtime, infoOf(driver, gpu, facts), request);
   } catch (error) {
     context.destroy(() => {});
     throw error;
@@ -83,12 +111,37 @@ function infoOf({ cuda }: Driver, gpu: number, facts: GpuFacts): EngineInfo {
       gpu: String(gpu),
       capability,
       driver: [driverVersion(), `CUDA ${cuda}`].filter(Boolean).join(", "),
-      memory: `${(memory / 2 ** 30).toFixed(1)} GiB`,
+      memory: gibibytes(memory),
     },
     limits: { memory, multiprocessors },
     features: [],
   };
 }
+
+/** Facts about GPUs that are one device. */
+function infoOfAll(infos: readonly EngineInfo[]): EngineInfo {
+  const [first] = infos;
+  const isSame = infos.every(({ name }) => name === first.name);
+  const sum = (limit: string) => infos.reduce((total, { limits }) => total + limits[limit], 0);
+  const memory = sum("memory");
+  return {
+    ...first,
+    name: isSame ? `${infos.length} x ${first.name}` : infos.map(({ name }) => name).join(" + "),
+    hardware: {
+      ...first.hardware,
+      gpu: infos.map(({ hardware }) => hardware.gpu).join(", "),
+      memory: gibibytes(memory),
+    },
+    limits: { memory, multiprocessors: sum("multiprocessors") },
+    gpus: infos.map(({ name, hardware, limits }) => ({
+      gpu: Number(hardware.gpu),
+      name,
+      memory: limits.memory,
+    })),
+  };
+}
+
+const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 /** The driver's own version, where the system says it: the API has that of CUDA alone. */
 function driverVersion(): string | undefined {

@@ -42,6 +42,12 @@ const bulk = {
 /** True where all calls are made to take one strategy. SwiftShader is slow at the barriers of the partitioned one. */
 export const isForced = strategy !== "auto";
 
+/** The numbers of GPUs that are to share all work, where there are several, or one that stands for several. */
+const gpus = globalThis.process?.env?.WARPMAP_TEST_GPUS?.split(",").map(Number);
+/** Keys lie where the table's hash says; on several GPUs each has a table of its own keys, with slots to spare. */
+export const onOneTable = gpus === undefined;
+if (gpus) (await import("../../../packages/cuda/test/helpers/several.js")).openSeveral(gpus);
+
 /** Opens a device of the engine under test. */
 export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device> {
   return openDevice({ backend, ...bulk, ...(onSoftwareGpu && { software: true }), ...options });

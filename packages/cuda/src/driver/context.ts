@@ -7,10 +7,12 @@
 import { DeviceLostError, EngineError } from "warpmap/engine";
 import { type Driver, describe, readNumber } from "./driver.js";
 import {
+  ACCESS_READ_WRITE,
   type DriverApi,
   EVENT_BLOCKING_SYNC,
   EVENT_DISABLE_TIMING,
   FAULTS,
+  LOCATION_DEVICE,
   Result,
   STREAM_NON_BLOCKING,
 } from "./ffi.js";
@@ -61,6 +63,10 @@ export class CudaContext {
   enter(): void {
     this.checkAlive();
     this.api.cuCtxSetCurrent(this.#context);
+  }
+
+  get isLost(): boolean {
+    return this.#loss !== undefined;
   }
 
   /** @throws DeviceLostError */
@@ -120,6 +126,34 @@ export class CudaContext {
     this.check(what, result);
   }
 
+  /** What is submitted here later runs after all that was submitted to `other` by now. */
+  after(other: CudaContext): void {
+    if (other === this) return;
+    other.enter();
+    const event = other.record();
+    this.enter();
+    this.check("Waiting for another GPU", this.api.cuStreamWaitEvent(this.stream, event, 0));
+    other.#events.push(event);
+  }
+
+  /** Lets this GPU read and write the other's memory; false where they have no way to each other. */
+  reach(other: CudaContext): boolean {
+    const { api, device } = this;
+    if (other.device === device) return true;
+    const can = readNumber((into) => api.cuDeviceCanAccessPeer(into, device, other.device)) === 1;
+    if (!can) return false;
+    this.enter();
+    const enabled = api.cuCtxEnablePeerAccess(other.#context, 0);
+    if (enabled !== Result.PEER_ACCESS_ALREADY_ENABLED) this.check("Reaching another GPU", enabled);
+    other.enter();
+    const pool = readNumber((into) =>
+      this.check("Finding a GPU's memory", api.cuDeviceGetDefaultMemPool(into, other.device)),
+    );
+    const access = Int32Array.of(LOCATION_DEVICE, device, ACCESS_READ_WRITE);
+    this.check("Reaching another GPU's memory", api.cuMemPoolSetAccess(pool, access, 1));
+    return true;
+  }
+
   /** The GPU failed: all calls on its contexts reject from now on, and the next context is a new one. */
   lose(what: string, result: number): void {
     const { api, device, driver } = this;
@@ -128,13 +162,16 @@ export class CudaContext {
     api.cuDevicePrimaryCtxReset_v2(device);
   }
 
-  /** Gives the context back, once `free` has freed what is on it. Idempotent. */
-  destroy(free: () => void): void {
+  /**
+   * Gives the context back, once `free` has freed what is on it. Idempotent.
+   * @param loss what calls that are under way are told
+   */
+  destroy(free: () => void, loss: Loss = { reason: "destroyed", message: "" }): void {
     if (this.#loss) return;
     this.enter();
     this.api.cuStreamSynchronize(this.stream);
     free();
-    this.#end({ reason: "destroyed", message: "" });
+    this.#end(loss);
   }
 
   #end(loss: Loss): void {

@@ -35,10 +35,14 @@ const FUNCTIONS = {
   cuDevicePrimaryCtxRetain: ["memory", "int"],
   cuDevicePrimaryCtxRelease_v2: ["int"],
   cuDevicePrimaryCtxReset_v2: ["int"],
+  cuDeviceCanAccessPeer: ["memory", "int", "int"],
+  cuDeviceGetDefaultMemPool: ["memory", "int"],
   cuCtxSetCurrent: ["size"],
+  cuCtxEnablePeerAccess: ["size", "uint"],
   cuStreamCreate: ["memory", "uint"],
   cuStreamDestroy_v2: ["size"],
   cuStreamSynchronize: ["size"],
+  cuStreamWaitEvent: ["size", "size", "uint"],
   cuEventCreate: ["memory", "uint"],
   cuEventDestroy_v2: ["size"],
   cuEventRecord: ["size", "size"],
@@ -46,6 +50,7 @@ const FUNCTIONS = {
   cuEventElapsedTime: ["memory", "size", "size"],
   cuMemAllocAsync: ["memory", "size", "size"],
   cuMemFreeAsync: ["size", "size"],
+  cuMemPoolSetAccess: ["size", "memory", "size"],
   cuMemHostRegister_v2: ["size", "size", "uint"],
   cuMemHostUnregister: ["size"],
   cuMemcpyAsync: ["size", "size", "size", "size"],
@@ -108,7 +113,13 @@ export function loadLibrary(
 }
 
 /** Values of CUresult. */
-export const Result = { SUCCESS: 0, OUT_OF_MEMORY: 2, NO_DEVICE: 100, NOT_READY: 600 } as const;
+export const Result = {
+  SUCCESS: 0,
+  OUT_OF_MEMORY: 2,
+  NO_DEVICE: 100,
+  NOT_READY: 600,
+  PEER_ACCESS_ALREADY_ENABLED: 704,
+} as const;
 
 /**
  * Results that say that the context is of no more use: shut down (4), gone (46, 709), errors of the memory (214, 220),
@@ -137,6 +148,13 @@ export const PointerAttribute = {
 } as const;
 /** Of CUmemorytype: memory of the host, which the driver knows. */
 export const MEMORY_TYPE_HOST = 1;
+
+/** Of CUmemAccessDesc: memory on a device, which another reads and writes. */
+export const LOCATION_DEVICE = 1;
+export const ACCESS_READ_WRITE = 3;
+
+/** Of cuMemHostRegister: for all contexts. */
+export const REGISTER_PORTABLE = 1;
 
 /** Flags of cuStreamCreate and cuEventCreate. */
 export const STREAM_NON_BLOCKING = 1;

@@ -15,7 +15,7 @@ import {
   type Readback,
   type Recording,
 } from "warpmap/engine";
-import type { CudaContext } from "../driver/context.js";
+import type { CudaContext, Loss } from "../driver/context.js";
 import type { GpuFacts } from "../driver/driver.js";
 import { Kernels } from "./kernels.js";
 import { bufferSource, type CudaBuffer, isPinned, native, PINNED } from "./memory.js";
@@ -167,8 +167,8 @@ export class CudaRuntime implements GpuRuntime {
     this.context.checkAlive();
   }
 
-  destroy(): void {
-    this.context.destroy(() => this.memory.destroy());
+  destroy(loss?: Loss): void {
+    this.context.destroy(() => this.memory.destroy(), loss);
   }
 }
 

@@ -6,6 +6,7 @@
 import type { BufferSource, GpuBuffer, Range } from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
 import { readNumber } from "../driver/driver.js";
+import { REGISTER_PORTABLE } from "../driver/ffi.js";
 
 /** What `Wanted.usage` is for pinned memory of the host; memory of the GPU has none. */
 export const PINNED = 1;
@@ -79,7 +80,7 @@ function pinned(context: CudaContext, label: string, size: number): CudaBuffer |
   }
   const start = driver.addressOf(new Uint8Array(memory));
   const skip = (PAGE - (start % PAGE)) % PAGE;
-  const isThere = context.allocated(`Pinning ${label}`, api.cuMemHostRegister_v2(start + skip, bytes, 0));
+  const isThere = context.allocated(`Pinning ${label}`, api.cuMemHostRegister_v2(start + skip, bytes, REGISTER_PORTABLE));
   if (!isThere) return undefined;
   pinnedMemory.add(memory);
   return new CudaBuffer(size, start + skip, new Uint8Array(memory, skip, size));

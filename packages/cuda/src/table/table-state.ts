@@ -65,6 +65,8 @@ export class TableState {
   #sideLive = 0;
   #tombstones = 0;
   #freed = false;
+  /** Keys that take a slot's place at most: those of the slots, or fewer. */
+  #most: number;
   /** What users' kernels had counted when the host last looked. */
   #seen = USER_COUNTERS.map(() => 0);
   readonly #kernels = new Map<Operation, () => Promise<Kernel>>();
@@ -78,6 +80,7 @@ export class TableState {
     this.format = formatOf(spec);
     this.slotsRange = { buffer: slots, size: slotsBytes(spec) };
     this.submissions = new Submissions(host.gpu);
+    this.#most = spec.slots;
   }
 
   /** An empty table. @throws LimitError when the GPU has too little memory */
@@ -102,11 +105,21 @@ export class TableState {
   }
 
   /**
-   * New keys that the table takes. Keys of one word that equal a sentinel have places besides its slots, as on every
-   * engine; wider ones take a slot's place.
+   * Keys that take a slot's place. Keys of one word that equal a sentinel have places besides the slots, as on every
+   * engine.
    */
+  get occupied(): number {
+    return this.format.keyWords === 1 ? this.#mainLive : this.live;
+  }
+
+  /** New keys that the table takes. */
   get free(): number {
-    return this.spec.slots - (this.format.keyWords === 1 ? this.#mainLive : this.live);
+    return this.#most - this.occupied;
+  }
+
+  /** Has the table take no more new keys than so many, and than it has slots for. */
+  takeAtMost(keys: number): void {
+    this.#most = Math.min(this.occupied + keys, this.spec.slots);
   }
 
   get tombstones(): number {

@@ -1,0 +1,290 @@
+/**
+ * A batch of elements that several GPUs have, and that other GPUs' tables own by their keys: each GPU puts its own into
+ * the order of the owners and writes their columns into the owners' memory; results come back the same way. Where one
+ * GPU cannot reach another's memory, the driver copies what was put together.
+ */
+import {
+  type ColumnInput,
+  DeviceArray,
+  type GpuBuffer,
+  gpuArray,
+  placeOf,
+  type Range,
+  type Readback,
+  type Scalar,
+  type ScalarType,
+  Scratch,
+  scalarBytes,
+  scalarWords,
+} from "warpmap/engine";
+import { firstOn } from "../table/partitions.js";
+import { blocksFor } from "../table/table-state.js";
+import { type Gpus, settled } from "./gpus.js";
+import { ownerKernels } from "./owner-kernels.js";
+import { overlaps, piecesOf, type Span } from "./pieces.js";
+
+/** Elements that one GPU reads. */
+interface Source extends Span {
+  /** Their numbers, by owner. */
+  readonly order: Range;
+  /** How many of them each owner gets, and where they begin in `order`. */
+  readonly counts: readonly number[];
+  readonly starts: readonly number[];
+}
+
+/** Prefix sums. */
+function startsOf(counts: readonly number[]): number[] {
+  let sum = 0;
+  return counts.map((count) => {
+    sum += count;
+    return sum - count;
+  });
+}
+
+export class Exchange {
+  /** Elements that each owner gets, and all of them. */
+  readonly counts: readonly number[];
+  readonly total: number;
+  /** Elements that another GPU gets than the one that had them. */
+  readonly moved: number;
+  /** Where the elements of each source (the first index) begin among an owner's. */
+  readonly #bases: readonly (readonly number[])[];
+
+  private constructor(
+    private readonly gpus: Gpus,
+    private readonly sources: readonly Source[],
+    /** Memory of each GPU. */
+    private readonly scratch: readonly Scratch[],
+  ) {
+    const owners = gpus.hosts.map((_, owner) => owner);
+    const received = owners.map((owner) => sources.map(({ counts }) => counts[owner]));
+    const starts = received.map(startsOf);
+    this.#bases = sources.map((_, s) => owners.map((owner) => starts[owner][s]));
+    this.counts = received.map((counts) => counts.reduce((sum, count) => sum + count, 0));
+    this.total = this.counts.reduce((sum, count) => sum + count, 0);
+    this.moved = sources.reduce(
+      (sum, { gpu, counts }) => sum + counts.reduce((all, count, owner) => all + (owner === gpu ? 0 : count), 0),
+      0,
+    );
+  }
+
+  /** Finds the owners of keys: a column for each of their scalars. Elements that `where` leaves out have none. */
+  static async of(
+    gpus: Gpus,
+    spans: readonly Span[],
+    keys: readonly ColumnInput[],
+    types: readonly Scalar[],
+    seed: number,
+    where?: ColumnInput<"u8">,
+  ): Promise<Exchange> {
+    const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+    try {
+      const sort = (span: Span) => sortByOwner(gpus, span, scratch[span.gpu], { keys, types, seed, where });
+      return new Exchange(gpus, await settled(spans.map(sort)), scratch);
+    } catch (error) {
+      gpus.release(scratch);
+      throw error;
+    }
+  }
+
+  /** The elements of a column at their owners, in the order of the batch where it matters to equal keys. */
+  async deliver<T extends ScalarType>(type: T, column: ColumnInput<T>): Promise<DeviceArray<T>[]> {
+    const { gpus, scratch, counts } = this;
+    const bytes = scalarBytes[type];
+    const inputs = await settled(
+      this.sources.map((source) => inputOn(gpus, scratch[source.gpu], type, column, source)),
+    );
+    const buffers = await settled(counts.map((count, owner) => scratch[owner].buffer(count * bytes + 4)));
+    await settled(
+      this.sources.map(async (source, s) => {
+        const { gpu } = gpus.hosts[source.gpu];
+        const gather = await gpu.compile(ownerKernels.gather, {});
+        const between = await this.#between(source, bytes);
+        for (const owner of this.#owners(source)) gpus.context(source.gpu).after(gpus.context(owner));
+        await gpu.submit("exchange", (recorder) => {
+          for (const owner of this.#owners(source)) {
+            const [FROM, COUNT] = [source.starts[owner], source.counts[owner]];
+            const to = { buffer: buffers[owner], offset: this.#bases[s][owner] * bytes };
+            const isCopied = between && !gpus.reaches(source.gpu, owner);
+            const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
+            const bindings = { order: source.order, column: inputs[s], to: at };
+            recorder.dispatch(gather, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
+            if (isCopied) recorder.copy(at.buffer, at.offset, to.buffer, to.offset, COUNT * bytes);
+          }
+        });
+        for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
+      }),
+    );
+    return counts.map((count, owner) => this.#arrayOn(owner, type, count, buffers[owner]));
+  }
+
+  /**
+   * Brings a column of results from the owners to where the elements came from.
+   * @param results in the order of `deliver`; null where an owner has none
+   * @param to for each source the place of its first element
+   * @param absent the words of what elements without an owner get
+   * @param reads from these places, when all is there
+   */
+  async bringBack(
+    type: ScalarType,
+    results: readonly (DeviceArray | null)[],
+    to: readonly Range[],
+    absent: readonly number[],
+    reads: readonly (readonly Readback[])[],
+  ): Promise<void> {
+    const { gpus } = this;
+    const bytes = scalarBytes[type];
+    await settled(
+      this.sources.map(async (source, s) => {
+        const { gpu } = gpus.hosts[source.gpu];
+        const [scatter, fill] = await Promise.all([
+          gpu.compile(ownerKernels.scatter, {}),
+          gpu.compile(ownerKernels.fill, {}),
+        ]);
+        const between = await this.#between(source, bytes);
+        const selected = source.counts.reduce((sum, count) => sum + count, 0);
+        for (const owner of this.#owners(source)) gpus.context(source.gpu).after(gpus.context(owner));
+        const record: Parameters<typeof gpu.submit>[1] = (recorder) => {
+          if (selected < source.count) {
+            const [LOW, HIGH = 0] = absent;
+            const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
+            recorder.dispatch(fill, { to: to[s] }, params, blocksFor(source.count));
+          }
+          for (const owner of this.#owners(source)) {
+            const [FROM, COUNT] = [source.starts[owner], source.counts[owner]];
+            const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
+            const isCopied = between && !gpus.reaches(source.gpu, owner);
+            const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
+            if (isCopied) recorder.copy(from.buffer, from.offset, column.buffer, column.offset, COUNT * bytes);
+            const bindings = { order: source.order, column, to: to[s] };
+            recorder.dispatch(scatter, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
+          }
+        };
+        await gpu.submit("exchange", record, reads[s]);
+      }),
+    );
+  }
+
+  /** Memory of an owner for a column of its elements, zeroed. */
+  async column<T extends ScalarType>(type: T, owner: number): Promise<DeviceArray<T>> {
+    const count = this.counts[owner];
+    const buffer = await this.scratch[owner].buffer(count * scalarBytes[type] + 4);
+    await this.gpus.hosts[owner].gpu.submit("zero", (recorder) => recorder.clear(buffer));
+    return this.#arrayOn(owner, type, count, buffer);
+  }
+
+  /** Memory of a GPU for the time of this exchange. */
+  scratchOf(gpu: number): Scratch {
+    return this.scratch[gpu];
+  }
+
+  /** Waits until all that was submitted is done. */
+  async arrived(): Promise<void> {
+    await settled(this.gpus.hosts.map(({ gpu }) => gpu.context.arrived("An exchange")));
+  }
+
+  release(): void {
+    this.gpus.release(this.scratch);
+  }
+
+  /** Owners of some of a source's elements. */
+  #owners({ counts }: Source): number[] {
+    return counts.flatMap((count, owner) => (count > 0 ? [owner] : []));
+  }
+
+  /** Memory for what goes through copies of the driver. */
+  async #between(source: Source, bytes: number): Promise<GpuBuffer | undefined> {
+    const { gpus } = this;
+    const reachesAll = gpus.hosts.every((_, owner) => gpus.reaches(source.gpu, owner));
+    return reachesAll ? undefined : this.scratch[source.gpu].buffer(source.count * bytes + 4);
+  }
+
+  #arrayOn<T extends ScalarType>(gpu: number, type: T, length: number, buffer: Range["buffer"]) {
+    const { engine, gpu: runtime } = this.gpus.hosts[gpu];
+    return gpuArray(engine, runtime, type, length, { buffer, byteOffset: 0, owned: false });
+  }
+}
+
+/** Keys of a batch, and its mask. */
+interface Batch {
+  readonly keys: readonly ColumnInput[];
+  readonly types: readonly Scalar[];
+  readonly seed: number;
+  readonly where?: ColumnInput<"u8"> | undefined;
+}
+
+/** Finds the owners of a GPU's elements, and puts their numbers into the order of these. */
+async function sortByOwner(
+  gpus: Gpus,
+  span: Span,
+  scratch: Scratch,
+  { keys, types, seed, where }: Batch,
+): Promise<Source> {
+  const { gpu } = gpus.hosts[span.gpu];
+  const { count: COUNT } = span;
+  const OWNERS = gpus.count;
+  const columns = await settled(keys.map((column, i) => inputOn(gpus, scratch, types[i], column, span)));
+  const mask = where && (await inputOn(gpus, scratch, "u8", where, span));
+  const blocks = Math.max(1, blocksFor(COUNT));
+  const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
+  const [hashes, order] = [await buffer(COUNT), await buffer(COUNT)];
+  const [counted, totals] = [await buffer(OWNERS * blocks), await buffer(OWNERS)];
+  const [hash, count, offsets, place] = await Promise.all([
+    gpu.compile(ownerKernels.hash, {}),
+    gpu.compile(ownerKernels.count, {}),
+    gpu.compile(ownerKernels.offsets, { WORKGROUP: 1024 } as never),
+    gpu.compile(ownerKernels.place, {}),
+  ]);
+  const into = new Uint8Array(4 * OWNERS);
+  await gpu.submit(
+    "owners",
+    (recorder) => {
+      columns.forEach((column, i) => {
+        const FLOAT = Number(/^f/.test(types[i]));
+        const params = { COUNT, WORDS: scalarWords[types[i]], FLOAT, FIRST: Number(i === 0), SEED: seed };
+        recorder.dispatch(hash, { column, hashes }, params, blocks);
+      });
+      recorder.clear(totals.buffer);
+      recorder.dispatch(count, { hashes, mask, counts: counted }, { COUNT, OWNERS }, blocks);
+      recorder.dispatch(offsets, { counts: counted, totals }, { OWNERS, BLOCKS: blocks }, 1);
+      recorder.dispatch(place, { hashes, mask, counts: counted, order }, { COUNT, OWNERS }, blocks);
+    },
+    [{ buffer: totals.buffer, offset: 0, into }],
+  );
+  const counts = Array.from(new Uint32Array(into.buffer));
+  return { ...span, order, counts, starts: startsOf(counts) };
+}
+
+/** A range of a column in a GPU's memory: where it is, or a copy. */
+export async function inputOn<T extends ScalarType>(
+  gpus: Gpus,
+  scratch: Scratch,
+  type: T,
+  column: ColumnInput<T>,
+  { gpu, first, count }: Span,
+): Promise<Range> {
+  if (!(column instanceof DeviceArray)) return firstOn(await scratch.input(type, column, { first, count }));
+  const bytes = scalarBytes[type];
+  const parts = overlaps(piecesOf(column), first, first + count);
+  const [part] = parts;
+  if (parts.length === 1 && part.gpu === gpu && (part.from * bytes) % 4 === 0) {
+    return firstOn(await scratch.input(type, part.array, { first: part.from, count }));
+  }
+  const buffer = await scratch.buffer(count * bytes + 4);
+  for (const each of parts) gpus.context(gpu).after(gpus.context(each.gpu));
+  await gpus.hosts[gpu].gpu.submit("collect", (recorder) => {
+    for (const { array, from, to, first: start } of parts) {
+      const at = rangeOf(array, from * bytes);
+      const target = (start + from - first) * bytes;
+      if (to > from) recorder.copy(at.buffer, at.offset, buffer, target, (to - from) * bytes);
+    }
+  });
+  for (const each of parts) gpus.context(each.gpu).after(gpus.context(gpu));
+  return { buffer };
+}
+
+/** An array of one GPU from a byte on. */
+function rangeOf(array: DeviceArray, byte: number) {
+  const { buffer, byteOffset } = placeOf(array);
+  return { buffer, offset: byteOffset + byte };
+}

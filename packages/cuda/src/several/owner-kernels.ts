@@ -1,0 +1,43 @@
+/** The kernels that put a batch into the order of the GPUs that own its keys, and back: kernels/owners.cu. */
+import { fragment, kernelSource, read, readWrite } from "warpmap/engine";
+
+/** The most GPUs that share a table. */
+export const MOST_OWNERS = 64;
+
+export const ownerKernels = {
+  hash: kernelSource(
+    "owner_hash",
+    ["COUNT", "WORDS", "FLOAT", "FIRST", "SEED"],
+    [fragment("", { bindings: { column: read(), hashes: readWrite() } })],
+  ),
+  count: kernelSource(
+    "owner_count",
+    ["COUNT", "OWNERS"],
+    [fragment("", { bindings: { hashes: read(), mask: read(), counts: readWrite() } })],
+  ),
+  offsets: kernelSource(
+    "owner_offsets",
+    ["OWNERS", "BLOCKS"],
+    [fragment("", { bindings: { counts: readWrite(), totals: readWrite() } })],
+  ),
+  place: kernelSource(
+    "owner_place",
+    ["COUNT", "OWNERS"],
+    [fragment("", { bindings: { hashes: read(), mask: read(), counts: read(), order: readWrite() } })],
+  ),
+  gather: kernelSource(
+    "owner_gather",
+    ["COUNT", "FROM", "BYTES"],
+    [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
+  ),
+  scatter: kernelSource(
+    "owner_scatter",
+    ["COUNT", "FROM", "BYTES"],
+    [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
+  ),
+  fill: kernelSource(
+    "owner_fill",
+    ["COUNT", "BYTES", "LOW", "HIGH"],
+    [fragment("", { bindings: { to: readWrite() } })],
+  ),
+};

@@ -1,0 +1,139 @@
+/**
+ * Device arrays in pieces: equal ones on all GPUs, or where that is not worth it one on the first. Results of tables
+ * may have pieces of any lengths.
+ */
+import {
+  type ArrayStorage,
+  allocateUnfilled,
+  DeviceArray,
+  type Engine,
+  type ScalarArrays,
+  type ScalarType,
+  scalarBytes,
+} from "warpmap/engine";
+import { settled } from "./gpus.js";
+
+/** Bytes of an array below which it lies on one GPU. */
+const SPREAD_BYTES = 2 ** 22;
+/** Pieces begin at multiples of so many elements. */
+const STEP = 1024;
+
+/** Elements of an array on one GPU. */
+export interface Piece<T extends ScalarType = ScalarType> {
+  /** Of the device's GPUs, from 0 on. */
+  readonly gpu: number;
+  /** The number of its first element. */
+  readonly first: number;
+  /** Of that GPU's engine. */
+  readonly array: DeviceArray<T>;
+}
+
+/** A range of a batch on one GPU. */
+export interface Span {
+  readonly gpu: number;
+  readonly first: number;
+  readonly count: number;
+}
+
+/** How an array of so many elements is cut. @param least bytes of an array that is cut at all */
+export function spansOf(length: number, bytes: number, gpus: number, least = SPREAD_BYTES): Span[] {
+  if (length * bytes < least) return [{ gpu: 0, first: 0, count: length }];
+  const step = Math.ceil(length / gpus / STEP) * STEP;
+  return Array.from({ length: gpus }, (_, gpu) => {
+    const first = Math.min(gpu * step, length);
+    return { gpu, first, count: Math.min(step, length - first) };
+  }).filter(({ count }) => count > 0);
+}
+
+class Pieces<T extends ScalarType> implements ArrayStorage<T> {
+  constructor(
+    private readonly type: T,
+    readonly pieces: readonly Piece<T>[],
+  ) {}
+
+  async read(start: number, end: number): Promise<ScalarArrays[T]> {
+    const parts = overlaps(this.pieces, start, end);
+    if (parts.length === 1) return parts[0].array.read(parts[0].from, parts[0].to);
+    const all = allocateUnfilled(this.type, end - start);
+    await settled(
+      parts.map(async ({ array, from, to, first }) =>
+        all.set((await array.read(from, to)) as never, first + from - start),
+      ),
+    );
+    return all;
+  }
+
+  async write(data: ScalarArrays[T], start: number): Promise<void> {
+    const parts = overlaps(this.pieces, start, start + data.length);
+    await settled(
+      parts.map(({ array, from, to, first }) =>
+        array.write(data.subarray(first + from - start, first + to - start) as ScalarArrays[T], from),
+      ),
+    );
+  }
+
+  destroy(): void {
+    for (const { array } of this.pieces) array.destroy();
+  }
+}
+
+/** The pieces with elements of a range, and which of their own those are; at least one piece. */
+export function overlaps<T extends ScalarType>(pieces: readonly Piece<T>[], start: number, end: number) {
+  const parts = pieces.map((piece) => ({
+    ...piece,
+    from: Math.max(start - piece.first, 0),
+    to: Math.min(end - piece.first, piece.array.length),
+  }));
+  const inside = parts.filter(({ from, to }) => from < to);
+  return inside.length > 0 ? inside : [{ ...parts[0], from: 0, to: 0 }];
+}
+
+/** An array of pieces, one at least. It owns them. */
+export function arrayOf<T extends ScalarType>(
+  engine: Engine,
+  type: T,
+  pieces: readonly Piece<T>[],
+): DeviceArray<T> {
+  const length = pieces.reduce((sum, { array }) => sum + array.length, 0);
+  return DeviceArray.of(engine, type, length, new Pieces(type, pieces));
+}
+
+/** An array that one GPU has. */
+export function arrayOn<T extends ScalarType>(
+  engine: Engine,
+  gpu: number,
+  array: DeviceArray<T>,
+): DeviceArray<T> {
+  return arrayOf(engine, array.type, [{ gpu, first: 0, array }]);
+}
+
+/** The pieces of one of these arrays. */
+export const piecesOf = <T extends ScalarType>({ storage }: DeviceArray<T>): readonly Piece<T>[] =>
+  (storage as Pieces<T>).pieces;
+
+/** A new array, whose pieces `make` makes. What was made is given up when one fails. */
+export async function cutArray<T extends ScalarType>(
+  engine: Engine,
+  type: T,
+  spans: readonly Span[],
+  make: (span: Span) => Promise<DeviceArray<T>>,
+): Promise<DeviceArray<T>> {
+  const pieces: Piece<T>[] = [];
+  try {
+    await settled(
+      spans.map(async (span) => pieces.push({ gpu: span.gpu, first: span.first, array: await make(span) })),
+    );
+  } catch (error) {
+    for (const { array } of pieces) array.destroy();
+    throw error;
+  }
+  return arrayOf(
+    engine,
+    type,
+    pieces.sort((a, b) => a.first - b.first),
+  );
+}
+
+/** Cuts an array of a type. */
+export const spansOfType = (type: ScalarType, length: number, gpus: number, least?: number): Span[] =>
+  spansOf(length, scalarBytes[type], gpus, least);

@@ -1,0 +1,191 @@
+/** Result columns of a call on several GPUs: on the host, in pinned memory, or in pieces where the batch's elements are. */
+import {
+  allocateUnfilled,
+  asBytes,
+  type ColumnOutput,
+  type ColumnTarget,
+  type Destination,
+  DeviceArray,
+  type Engine,
+  firstOf,
+  newArray,
+  PinnedArray,
+  placeOf,
+  type Range,
+  type Readback,
+  type ScalarArrays,
+  type ScalarType,
+  scalarBytes,
+} from "warpmap/engine";
+import type { Exchange } from "./exchange.js";
+import { type Gpus, settled } from "./gpus.js";
+import { cutArray, overlaps, piecesOf, type Span } from "./pieces.js";
+
+/** What parts of the engine of several GPUs need of it. */
+export interface SeveralHost {
+  readonly engine: Engine;
+  readonly gpus: Gpus;
+  /** Of the hash that says who owns a key. */
+  readonly seed: number;
+  /** Sizes below which one GPU does the work; elements of a GPU in a round. Tests have their own. */
+  readonly least: { readonly bytes?: number; readonly slots?: number; readonly round?: number };
+  /** Whether a column is an array in several pieces. */
+  isInPieces(column: unknown): boolean;
+}
+
+export class Columns {
+  private constructor(
+    private readonly host: SeveralHost,
+    private readonly types: readonly ScalarType[],
+    readonly outputs: readonly ColumnOutput[],
+  ) {}
+
+  /** @param spans where the elements of the results belong */
+  static async create(
+    host: SeveralHost,
+    to: Destination,
+    types: readonly ScalarType[],
+    spans: readonly Span[],
+  ): Promise<Columns> {
+    const length = spans.reduce((sum, { count }) => sum + count, 0);
+    const outputs: ColumnOutput[] = [];
+    try {
+      for (const [c, type] of types.entries()) {
+        if (to === "device") {
+          const make = ({ gpu, count }: Span) => {
+            const { engine, gpu: runtime } = host.gpus.hosts[gpu];
+            return newArray(engine, runtime, type, count);
+          };
+          const all = spans.length > 0 ? spans : [{ gpu: 0, first: 0, count: 0 }];
+          outputs.push((await cutArray(host.engine, type, all, make)) as ColumnOutput);
+        } else {
+          const target = to === "host" ? (allocateUnfilled(type, length) as ColumnTarget) : to[c];
+          outputs.push(target instanceof PinnedArray ? target : firstOf(target as ScalarArrays["u8"], length));
+        }
+      }
+    } catch (error) {
+      new Columns(host, types, outputs).#discard();
+      throw error;
+    }
+    return new Columns(host, types, outputs);
+  }
+
+  /** Columns that are there. */
+  static over(host: SeveralHost, arrays: readonly DeviceArray[]): Columns {
+    return new Columns(
+      host,
+      arrays.map(({ type }) => type),
+      arrays,
+    );
+  }
+
+  /** Runs the call; when it throws, gives device results up. */
+  async keepUnlessThrown(call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      this.#discard();
+      throw error;
+    }
+  }
+
+  #discard(): void {
+    for (const output of this.outputs) if (output instanceof DeviceArray) output.destroy();
+  }
+
+  /**
+   * Takes a round's results in.
+   * @param results of each column by owner
+   * @param absent for each column the words of what elements without an owner get
+   */
+  async bringBack(
+    exchange: Exchange,
+    spans: readonly Span[],
+    results: readonly (readonly (DeviceArray | null)[])[],
+    absent: readonly (readonly number[])[],
+  ): Promise<void> {
+    for (const [c, type] of this.types.entries()) {
+      const places = await settled(
+        spans.map(async (span): Promise<Place> => {
+          const at = this.#inPlace(c, span);
+          if (at) return { at, reads: [] };
+          const bytes = span.count * scalarBytes[type];
+          const buffer = await exchange.scratchOf(span.gpu).buffer(bytes + 4);
+          return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
+        }),
+      );
+      const [to, reads] = [places.map(({ at }) => at), places.map(({ reads }) => reads)];
+      await exchange.bringBack(type, results[c], to, absent[c], reads);
+      await settled(spans.map((span, s) => this.#distribute(c, span, to[s])));
+    }
+  }
+
+  /** Takes whole columns in, which lie on the GPUs of the spans. */
+  async take(spans: readonly Span[], columns: readonly (readonly DeviceArray[])[]): Promise<void> {
+    const takeSpan = async (span: Span, c: number) => {
+      const { buffer, byteOffset: offset } = placeOf(columns[span.gpu][c]);
+      const reads = this.#readsOf(c, span, { buffer, offset });
+      if (span.count > 0) await this.host.gpus.hosts[span.gpu].gpu.submit("read", () => {}, reads);
+    };
+    await settled(this.types.flatMap((_, c) => spans.map((span) => takeSpan(span, c))));
+  }
+
+  /** Writes a range of all columns, device arrays, from arrays of a GPU. */
+  async put(span: Span, columns: readonly DeviceArray[]): Promise<void> {
+    for (const [c, column] of columns.entries()) {
+      const { buffer, byteOffset: offset } = placeOf(column);
+      await this.#distribute(c, span, { buffer, offset });
+    }
+  }
+
+  /** Where a range of a column is, when it lies on the GPU of the span as a whole. */
+  #inPlace(c: number, { gpu, first, count }: Span): Range | null {
+    const output = this.outputs[c];
+    if (!(output instanceof DeviceArray)) return null;
+    const [part, ...others] = overlaps(piecesOf(output), first, first + count);
+    if (part.gpu !== gpu || others.length > 0) return null;
+    const { buffer, byteOffset } = placeOf(part.array);
+    return { buffer, offset: byteOffset + part.from * scalarBytes[this.types[c]] };
+  }
+
+  /** Brings a range to the pieces where it belongs, when these are not where `#inPlace` says. */
+  async #distribute(c: number, span: Span, from: Range): Promise<void> {
+    const output = this.outputs[c];
+    if (!(output instanceof DeviceArray) || this.#inPlace(c, span)) return;
+    const { gpus } = this.host;
+    const bytes = scalarBytes[this.types[c]];
+    for (const part of overlaps(piecesOf(output), span.first, span.first + span.count)) {
+      const { buffer, byteOffset } = placeOf(part.array);
+      gpus.context(span.gpu).after(gpus.context(part.gpu));
+      await gpus.hosts[span.gpu].gpu.submit("distribute", (recorder) =>
+        recorder.copy(
+          from.buffer,
+          (from.offset ?? 0) + (part.first + part.from - span.first) * bytes,
+          buffer,
+          byteOffset + part.from * bytes,
+          (part.to - part.from) * bytes,
+        ),
+      );
+      gpus.context(part.gpu).after(gpus.context(span.gpu));
+    }
+  }
+
+  /** What brings a range of a column from a GPU to the host. */
+  #readsOf(c: number, { first, count }: Span, { buffer, offset = 0 }: Range): Readback[] {
+    const output = this.outputs[c];
+    if (output instanceof DeviceArray) return [];
+    const bytes = scalarBytes[this.types[c]];
+    const [start, length] = [first * bytes, count * bytes];
+    const into =
+      output instanceof PinnedArray
+        ? { buffer: placeOf(output).buffer, offset: start, length }
+        : asBytes(output).subarray(start, start + length);
+    return [{ buffer, offset, into }];
+  }
+}
+
+/** Where a round's results go on their GPU, and what is read from there. */
+interface Place {
+  readonly at: Range;
+  readonly reads: Readback[];
+}

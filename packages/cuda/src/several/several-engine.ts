@@ -1,0 +1,225 @@
+/**
+ * Several GPUs behind one device. Large tables are shared by the hash of their keys, large arrays lie in equal pieces;
+ * small ones, and what is not shared, are the first GPU's, whose engine does with them what it does alone.
+ */
+import {
+  type BareEngine,
+  type BulkCall,
+  Carrier,
+  type DeviceArray,
+  type Dictionary,
+  type DictionarySpec,
+  type EngineInfo,
+  gpuArray,
+  type Interop,
+  type KeyType,
+  type ListOperations,
+  lazily,
+  type MemoryUse,
+  PinnedArray,
+  type PinnedStorage,
+  type PinnedUse,
+  type Place,
+  placeOf,
+  processSeed,
+  type RowOperations,
+  type ScalarArrays,
+  type ScalarType,
+  type SketchOperations,
+  Scratch,
+  type Table,
+  type TableSpec,
+  type ValueType,
+} from "warpmap/engine";
+import type { CudaEngine, CudaRequest } from "../cuda-engine.js";
+import type { Loss } from "../driver/context.js";
+import { inputOn } from "./exchange.js";
+import { Gpus, settled } from "./gpus.js";
+import { arrayOn, cutArray, piecesOf, type Span, spansOfType } from "./pieces.js";
+import { Columns, type SeveralHost } from "./results.js";
+import { severalInterop } from "./several-interop.js";
+import { SeveralTable } from "./several-table.js";
+
+/** Slots of a table below which one GPU has it all: calls on it wait for no exchange. */
+const SHARED_SLOTS = 2 ** 24;
+
+/** Sizes from which on work is shared, for tests. */
+export interface SeveralTuning {
+  readonly least?: SeveralHost["least"];
+  /** False: as if no GPU could reach another's memory. */
+  readonly peers?: boolean;
+}
+
+export class SeveralEngine implements BareEngine {
+  readonly lost: Promise<{ reason: string; message: string }>;
+  readonly traits: CudaEngine["traits"];
+  readonly defaults: CudaEngine["defaults"];
+  readonly hashSeed: number;
+  readonly rows = lazily<RowOperations>(async () => this.#carrier.show(await this.#first.rows()));
+  readonly lists = lazily<ListOperations>(async () => this.#carrier.show(await this.#first.lists()));
+  readonly sketches = lazily<SketchOperations>(async () => this.#carrier.show(await this.#first.sketches()));
+  readonly interop: Interop;
+  readonly #gpus: Gpus;
+  readonly #first: CudaEngine;
+  readonly #host: SeveralHost;
+  readonly #carrier: Carrier;
+
+  /** @param engines of the GPUs, one at least, which this one destroys */
+  constructor(
+    readonly engines: readonly CudaEngine[],
+    readonly info: EngineInfo,
+    { seed = processSeed(), least = {}, peers }: Pick<CudaRequest, "seed"> & SeveralTuning,
+  ) {
+    [this.#first] = engines;
+    const { traits, defaults } = this.#first;
+    this.traits = traits;
+    this.defaults = defaults;
+    this.hashSeed = seed;
+    this.#gpus = new Gpus(
+      engines.map(({ tableHost }) => tableHost),
+      peers,
+    );
+    // once its levels are complete, which is before anyone has it
+    const engine = this as never;
+    const isInPieces = (column: unknown) =>
+      column instanceof Object && "storage" in column && (piecesOf(column as DeviceArray)?.length ?? 0) > 1;
+    this.#host = { engine, gpus: this.#gpus, seed, least, isInPieces };
+    this.#carrier = new Carrier({
+      there: (array) => this.#onFirst(array),
+      pinned: (array) => array,
+      back: async (array, isLast) => (isLast ? arrayOn(engine, 0, array) : borrowed(this.#host, array)),
+    });
+    this.interop = severalInterop(this.#host, engines);
+    // a GPU that is lost ends them all, by its name
+    this.lost = Promise.race(
+      engines.map(async (each) => {
+        const { reason, message } = await each.lost;
+        if (message === "") return { reason, message };
+        return { reason, message: `${each.info.name} (GPU ${each.info.hardware.gpu}): ${message}` };
+      }),
+    );
+    void this.lost.then((loss) => this.destroy(loss));
+  }
+
+  get memory(): MemoryUse {
+    const all = this.engines.map(({ memory }) => memory);
+    const sum = (of: keyof MemoryUse) => all.reduce((total, memory) => total + memory[of], 0);
+    return {
+      held: sum("held"),
+      inUse: sum("inUse"),
+      kept: sum("kept"),
+      peak: sum("peak"),
+      keep: sum("keep"),
+    };
+  }
+
+  trim(): number {
+    return this.engines.reduce((bytes, engine) => bytes + engine.trim(), 0);
+  }
+
+  upload<T extends ScalarType>(type: T, data: ScalarArrays[T]): Promise<DeviceArray<T>> {
+    return this.#cut(type, data.length, ({ gpu, first, count }) => {
+      const piece = data.length === count ? data : data.subarray(first, first + count);
+      return this.engines[gpu].upload(type, piece as ScalarArrays[T]);
+    });
+  }
+
+  allocate<T extends ScalarType>(type: T, length: number): Promise<DeviceArray<T>> {
+    return this.#cut(type, length, ({ gpu, count }) => this.engines[gpu].allocate(type, count));
+  }
+
+  #cut<T extends ScalarType>(type: T, length: number, make: (span: Span) => Promise<DeviceArray<T>>) {
+    const { engine, gpus, least } = this.#host;
+    return cutArray(engine, type, spansOfType(type, length, gpus.count, least.bytes), make);
+  }
+
+  /** Registered with the driver for all GPUs. */
+  async pin<T extends ScalarType, U extends PinnedUse>(
+    type: T,
+    length: number,
+    use: U,
+  ): Promise<PinnedArray<T, U>> {
+    const { storage } = await this.#first.pin(type, length, use);
+    const gpus = this.#gpus;
+    const { buffer } = placeOf({ storage } as never);
+    const shared: PinnedStorage<T> & Place = {
+      buffer,
+      byteOffset: 0,
+      get view() {
+        return storage.view;
+      },
+      lend: () => storage.lend(),
+      async regain() {
+        await settled(gpus.hosts.map(({ gpu }) => gpu.context.arrived("A call with a pinned array")));
+      },
+      destroy: () => storage.destroy(),
+    };
+    return PinnedArray.of(this.#host.engine, type, length, use, shared);
+  }
+
+  async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
+    const { least } = this.#host;
+    if (spec.slots >= (least.slots ?? SHARED_SLOTS)) return SeveralTable.create(this.#host, spec);
+    return onOneGpu(this.#host, this.#carrier.show(await this.#first.createTable<K, V>(spec)));
+  }
+
+  async dictionary(spec: DictionarySpec): Promise<Dictionary> {
+    return this.#carrier.show(await this.#first.dictionary(spec));
+  }
+
+  async prepare(spec: TableSpec, entries: number, calls: readonly BulkCall[]): Promise<void> {
+    await settled(this.engines.map((engine) => engine.prepare(spec, entries, calls)));
+  }
+
+  /** An array on the first GPU: the piece that it is, or a copy of all pieces. */
+  async #onFirst(array: DeviceArray): Promise<{ array: DeviceArray; free?: () => void }> {
+    const pieces = piecesOf(array);
+    if (pieces.length === 1 && pieces[0].gpu === 0) return { array: pieces[0].array };
+    const { type, length } = array;
+    const gpus = this.#gpus;
+    const { engine, gpu } = gpus.hosts[0];
+    const scratch = [new Scratch(gpu)];
+    try {
+      const at = await inputOn(gpus, scratch[0], type, array, { gpu: 0, first: 0, count: length });
+      const place = { buffer: at.buffer, byteOffset: at.offset ?? 0, owned: false };
+      return { array: gpuArray(engine, gpu, type, length, place), free: () => gpus.release(scratch) };
+    } catch (error) {
+      gpus.release(scratch);
+      throw error;
+    }
+  }
+
+  /** @param loss what calls that are under way are told */
+  destroy(loss?: Loss): void {
+    for (const engine of this.engines) engine.destroy(loss);
+  }
+}
+
+/** A table of the first GPU. Where its inserts mark elements in an array in pieces, they go by way of one that is not. */
+function onOneGpu<K extends KeyType, V extends ValueType>(
+  host: SeveralHost,
+  table: Table<K, V>,
+): Table<K, V> {
+  const insert: Table<K, V>["insert"] = async (keys, values, policy, call) => {
+    const { rejected } = call;
+    if (!rejected || !host.isInPieces(rejected)) return table.insert(keys, values, policy, call);
+    const marks = await host.gpus.hosts[0].engine.allocate("u8", rejected.length);
+    try {
+      const marked = { ...call, rejected: borrowed(host, marks) };
+      const tally = await table.insert(keys, values, policy, marked);
+      await Columns.over(host, [rejected]).put({ gpu: 0, first: 0, count: marks.length }, [marks]);
+      return tally;
+    } finally {
+      marks.destroy();
+    }
+  };
+  return Object.create(table, { insert: { value: insert } });
+}
+
+/** An array of the first GPU that stays its owner's. */
+function borrowed<T extends ScalarType>({ engine, gpus }: SeveralHost, array: DeviceArray<T>): DeviceArray<T> {
+  const { buffer, byteOffset } = placeOf(array);
+  const host = gpus.hosts[0];
+  const place = { buffer, byteOffset, owned: false };
+  return arrayOn(engine, 0, gpuArray(host.engine, host.gpu, array.type, array.length, place));
+}

@@ -1,0 +1,447 @@
+/**
+ * A table on several GPUs: a table on each, for the keys that the GPU owns. Batches are exchanged in rounds, so that
+ * the memory that this takes is bounded, and each GPU's table does with its elements what it would do alone.
+ */
+import {
+  type CallOptions,
+  type Chosen,
+  type ColumnInput,
+  type ColumnOutput,
+  columnsOf,
+  type Destination,
+  type DeviceArray,
+  elementsOf,
+  type Input,
+  type InsertCall,
+  type InsertPolicy,
+  type InsertTally,
+  type KeyType,
+  lengthOf,
+  type Missing,
+  type Output,
+  PROBE_HISTOGRAM,
+  type Scalar,
+  scalarsOf,
+  type Table,
+  type TableSpec,
+  type TableStats,
+  type ValueType,
+  wordsOf,
+} from "warpmap/engine";
+import { CudaTable } from "../table/cuda-table.js";
+import { TableState } from "../table/table-state.js";
+import { Exchange } from "./exchange.js";
+import { settled } from "./gpus.js";
+import { arrayOf, piecesOf, type Span, spansOfType } from "./pieces.js";
+import { Columns, type SeveralHost } from "./results.js";
+
+/** Elements of a GPU in a round: 256 MiB a column of 4 bytes. */
+const ROUND = 2 ** 26;
+/** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
+const SPARE = 8;
+
+/** Calls on the tables of single GPUs. */
+type PartCall = Pick<CallOptions, "signal" | "log" | "strategy" | "groupSize">;
+/** One round of a batch. */
+interface Round<K extends KeyType, V extends ValueType> {
+  readonly exchange: Exchange;
+  /** Ranges of the batch that its GPUs have, in the order of the exchange's sources. */
+  readonly spans: readonly Span[];
+  /** Of each owner. */
+  readonly keys: readonly Input<K>[];
+  readonly values: readonly (Input<V> | null)[];
+  /** What an owner's table is told; the first that has elements notes what it does. */
+  call(owner: number): PartCall;
+}
+
+export class SeveralTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
+  private constructor(
+    private readonly host: SeveralHost,
+    readonly spec: TableSpec,
+    private readonly parts: readonly CudaTable<K, V>[],
+  ) {}
+
+  /** An empty table. @throws LimitError when a GPU has too little memory */
+  static async create<K extends KeyType, V extends ValueType>(
+    host: SeveralHost,
+    spec: TableSpec,
+  ): Promise<SeveralTable<K, V>> {
+    const mean = spec.slots / host.gpus.count;
+    const slots = Math.ceil(mean + SPARE * Math.sqrt(mean));
+    const made: TableState[] = [];
+    try {
+      await settled(
+        host.gpus.hosts.map(async (each, i) => {
+          made[i] = await TableState.create(each, { ...spec, slots });
+        }),
+      );
+    } catch (error) {
+      for (const state of made) state?.destroy();
+      throw error;
+    }
+    return new SeveralTable(host, spec, made.map((state) => new CudaTable<K, V>(state)));
+  }
+
+  get live(): number {
+    return this.#sum((part) => part.live);
+  }
+
+  get tombstones(): number {
+    return this.#sum((part) => part.tombstones);
+  }
+
+  /** New keys that the table takes. */
+  get #free(): number {
+    return this.spec.slots - this.#sum((part) => part.native.occupied);
+  }
+
+  #sum(of: (part: CudaTable<K, V>) => number): number {
+    return this.parts.reduce((sum, part) => sum + of(part), 0);
+  }
+
+  async choose(
+    keys: Input<K>,
+    which: "first" | "last",
+    call: Pick<CallOptions, "where" | "signal">,
+  ): Promise<Chosen> {
+    const results = await Columns.create(this.host, "device", ["u8"], this.#spans(keys));
+    let selected = 0;
+    const work = async ({ exchange, keys, spans }: Round<K, V>) => {
+      const chosen = await this.#each(exchange, (part, owner) =>
+        part.choose(keys[owner], which, { signal: call.signal }),
+      );
+      const flags = chosen.map((each) => each?.chosen ?? null);
+      try {
+        for (const each of chosen) selected += each?.selected ?? 0;
+        await results.bringBack(exchange, spans, [flags], [[0]]);
+      } finally {
+        for (const each of flags) each?.destroy();
+      }
+    };
+    // equal keys of the whole batch meet
+    await results.keepUnlessThrown(() => this.#eachRound(keys, null, call, work, Number.POSITIVE_INFINITY));
+    return { chosen: results.outputs[0] as DeviceArray<"u8">, selected };
+  }
+
+  async insert(
+    keys: Input<K>,
+    values: Input<V> | null,
+    policy: InsertPolicy,
+    call: InsertCall,
+  ): Promise<InsertTally> {
+    const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
+    const marks = call.rejected && Columns.over(this.host, [call.rejected]);
+    await this.#eachRound(keys, values, call, async (round) => {
+      const { exchange, spans } = round;
+      const flags = await settled(
+        exchange.counts.map(async (count, owner) =>
+          marks && count > 0 ? exchange.column("u8", owner) : null,
+        ),
+      );
+      const tallies = await this.#each(
+        exchange,
+        (part, owner) => {
+          const rejected = flags[owner];
+          const options = { ...round.call(owner), ...(rejected && { rejected }) };
+          return part.insert(round.keys[owner], round.values[owner], policy, options);
+        },
+        true,
+      );
+      for (const each of tallies) if (each) addTally(tally, each);
+      await marks?.bringBack(exchange, spans, [flags], [[0]]);
+    });
+    return tally;
+  }
+
+  async insertAndFind(
+    keys: Input<K>,
+    values: Input<V> | null,
+    output: Destination,
+    call: CallOptions,
+  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+    const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
+    const valueTypes = scalarsOf<Scalar>(this.spec.value);
+    const results = await Columns.create(this.host, output, ["u8", ...valueTypes], this.#spans(keys));
+    await this.#answering(results, [keys, values, call], async (round) => {
+      const answers = await this.#each(
+        round.exchange,
+        (part, owner) =>
+          part.insertAndFind(round.keys[owner], round.values[owner], "device", round.call(owner)),
+        true,
+      );
+      for (const each of answers) if (each) addTally(tally, each);
+      return answers.map((each) => each && [each.insertedFlags, ...outputsOf(each.values)]);
+    });
+    const [insertedFlags, ...stored] = results.outputs;
+    const isMap = this.spec.value !== null;
+    return {
+      ...tally,
+      values: (isMap ? elementsOf(this.spec.value as V, stored) : null) as Output<V> | null,
+      insertedFlags: insertedFlags as Output<"u8">,
+    };
+  }
+
+  async find(
+    keys: Input<K>,
+    missing: Missing,
+    output: Destination,
+    call: CallOptions,
+  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+    const type = this.spec.value ?? this.spec.key;
+    const types = scalarsOf<Scalar>(type);
+    const results = await Columns.create(this.host, output, [...types, "u8"], this.#spans(keys));
+    const elements = (Array.isArray(missing) ? missing : [missing]) as (number | bigint)[];
+    const absent = [...types.map((each, i) => wordsOf(each, elements[i])), [0]];
+    await this.#answering(
+      results,
+      [keys, null, call],
+      async (round) => {
+        const answers = await this.#each(round.exchange, (part, owner) =>
+          part.find(round.keys[owner], missing, "device", round.call(owner)),
+        );
+        return answers.map((each) => each && [...outputsOf(each.values), each.found]);
+      },
+      absent,
+    );
+    const values = elementsOf(type, results.outputs.slice(0, -1));
+    return { values: values as Output<V>, found: results.outputs.at(-1) as Output<"u8"> };
+  }
+
+  async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
+    const results = await Columns.create(this.host, output, ["u8"], this.#spans(keys));
+    await this.#answering(results, [keys, null, call], async (round) => {
+      const answers = await this.#each(round.exchange, (part, owner) =>
+        part.contains(round.keys[owner], "device", round.call(owner)),
+      );
+      return answers.map((each) => each && [each]);
+    });
+    return results.outputs[0] as Output<"u8">;
+  }
+
+  async erase(keys: Input<K>, call: CallOptions): Promise<number> {
+    let sum = 0;
+    await this.#eachRound(keys, null, call, async (round) => {
+      const erased = await this.#each(round.exchange, (part, owner) =>
+        part.erase(round.keys[owner], round.call(owner)),
+      );
+      for (const count of erased) sum += count ?? 0;
+    });
+    return sum;
+  }
+
+  /** Each GPU's entries one after another. */
+  async retrieveAll(
+    output: Destination,
+    call: CallOptions,
+  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+    const { spec, host, parts } = this;
+    const types = [...scalarsOf<Scalar>(spec.key), ...scalarsOf<Scalar>(spec.value)];
+    let first = 0;
+    const spans = parts.map(({ live }, gpu) => {
+      first += live;
+      return { gpu, first: first - live, count: live };
+    });
+    const columns = async (part: CudaTable<K, V>, gpu: number) => {
+      const { signal, log } = call;
+      const { keys, values } = await part.retrieveAll("device", gpu === 0 ? { signal, log } : { signal });
+      return [...outputsOf(keys), ...outputsOf(values)] as DeviceArray[];
+    };
+    const all = await settled(parts.map(columns));
+    const results =
+      output === "device"
+        ? Columns.over(
+            host,
+            types.map((type, c) =>
+              arrayOf(
+                host.engine,
+                type,
+                spans.map(({ gpu, first }) => ({ gpu, first, array: all[gpu][c] as never })),
+              ),
+            ),
+          )
+        : await Columns.create(host, output, types, spans);
+    if (output !== "device") {
+      try {
+        await results.take(spans, all);
+      } finally {
+        for (const column of all.flat()) column.destroy();
+      }
+    }
+    call.onProgress?.(first, first);
+    const keyColumns = scalarsOf<Scalar>(spec.key).length;
+    const outputs = results.outputs;
+    return {
+      keys: elementsOf(spec.key, outputs.slice(0, keyColumns)) as Output<K>,
+      values: (spec.value === null
+        ? null
+        : elementsOf(spec.value, outputs.slice(keyColumns))) as Output<V> | null,
+    };
+  }
+
+  async clear(): Promise<void> {
+    await settled(this.parts.map((part) => part.clear()));
+  }
+
+  async stats(): Promise<TableStats> {
+    const all = await settled(this.parts.map((part) => part.stats()));
+    const probeLengths = new Uint32Array(PROBE_HISTOGRAM);
+    for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
+    const sum = (of: (stats: TableStats) => number) => all.reduce((total, each) => total + of(each), 0);
+    const live = sum((each) => each.live);
+    return {
+      live,
+      tombstones: sum((each) => each.tombstones),
+      probeLengths,
+      meanProbeLength: live === 0 ? 0 : sum((each) => each.meanProbeLength * each.live) / live,
+      maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
+    };
+  }
+
+  destroy(): void {
+    for (const part of this.parts) part.destroy();
+  }
+
+  /** Who has which elements of a batch: as its first column in pieces, or in equal parts. */
+  #spans(keys: Input<K>): Span[] {
+    const { gpus } = this.host;
+    const columns = inputsOf(keys);
+    const cut = columns.find((column) => this.host.isInPieces(column)) as DeviceArray | undefined;
+    if (cut) {
+      const pieces = piecesOf(cut).filter(({ array }) => array.length > 0);
+      return pieces.map(({ gpu, first, array }) => ({ gpu, first, count: array.length }));
+    }
+    const type = scalarsOf<Scalar>(this.spec.key)[0];
+    return spansOfType(type, lengthOf(inputsOf(keys)), gpus.count, this.host.least.bytes);
+  }
+
+  /** Runs a call of which results come back, and gives these up when it fails. */
+  #answering(
+    results: Columns,
+    [keys, values, call]: readonly [Input<K>, Input<V> | null, CallOptions],
+    answer: (round: Round<K, V>) => Promise<(readonly ColumnOutput[] | null)[]>,
+    absent: readonly (readonly number[])[] = results.outputs.map(() => [0]),
+  ): Promise<void> {
+    return results.keepUnlessThrown(() =>
+      this.#eachRound(keys, values, call, async (round) => {
+        const answers = (await answer(round)) as (DeviceArray[] | null)[];
+        const columns = results.outputs.map((_, c) => answers.map((each) => each?.[c] ?? null));
+        try {
+          await results.bringBack(round.exchange, round.spans, columns, absent);
+        } finally {
+          for (const each of answers.flatMap((columns) => columns ?? [])) each.destroy();
+        }
+      }),
+    );
+  }
+
+  /** Exchanges a batch round by round. @param most elements of a GPU in a round */
+  async #eachRound(
+    keys: Input<K>,
+    values: Input<V> | null,
+    call: CallOptions,
+    work: (round: Round<K, V>) => Promise<void>,
+    most = this.host.least.round ?? ROUND,
+  ): Promise<void> {
+    const { gpus, seed } = this.host;
+    for (const { gpu } of gpus.hosts) gpu.checkAlive();
+    const spans = this.#spans(keys);
+    const total = lengthOf(inputsOf(keys));
+    call.signal?.throwIfAborted();
+    let done = 0;
+    for (let from = 0; spans.some(({ count }) => from < count); from += most) {
+      call.signal?.throwIfAborted();
+      call.checkInputs?.();
+      const cut = spans
+        .filter(({ count }) => from < count)
+        .map(({ gpu, first, count }) => ({ gpu, first: first + from, count: Math.min(most, count - from) }));
+      const start = performance.now();
+      const keyColumns = inputsOf(keys);
+      const keyTypes = scalarsOf<Scalar>(this.spec.key);
+      const exchange = await Exchange.of(gpus, cut, keyColumns, keyTypes, seed, call.where);
+      try {
+        const ofKeys = await delivered(exchange, this.spec.key as K, keyColumns);
+        const valueColumns = values && inputsOf(values);
+        const ofValues = valueColumns && (await delivered(exchange, this.spec.value as V, valueColumns));
+        await work({
+          exchange,
+          spans: cut,
+          keys: ofKeys,
+          values: gpus.hosts.map((_, owner) => ofValues && ofValues[owner]),
+          call: await this.#callOf(call, exchange, start),
+        });
+      } finally {
+        exchange.release();
+      }
+      done += cut.reduce((sum, { count }) => sum + count, 0);
+      if (done < total) call.onProgress?.(done, total);
+    }
+    call.onProgress?.(total, total);
+  }
+
+  /** What tables of single GPUs are told; with a log the exchange is waited for, and timed. */
+  async #callOf(
+    { signal, strategy, groupSize, log }: CallOptions,
+    exchange: Exchange,
+    start: number,
+  ): Promise<(owner: number) => PartCall> {
+    const call = { signal, strategy, groupSize };
+    if (!log) return () => call;
+    await exchange.arrived();
+    log.add("exchange", performance.now() - start);
+    const { counts, moved, total } = exchange;
+    log.remark(`${moved} of ${total} elements went to another of ${counts.length} GPUs`);
+    const first = counts.findIndex((count) => count > 0);
+    return (owner) => (owner === first ? { ...call, log } : call);
+  }
+
+  /**
+   * Works on the elements of each owner, all at once; where the table may get full one after another, so that all
+   * together take no more keys than it has slots.
+   */
+  async #each<T>(
+    { counts, total }: Exchange,
+    work: (part: CudaTable<K, V>, owner: number) => Promise<T>,
+    inserts = false,
+  ): Promise<(T | null)[]> {
+    const { parts } = this;
+    const one = (part: CudaTable<K, V>, owner: number) =>
+      counts[owner] > 0 ? work(part, owner) : Promise.resolve(null);
+    if (!inserts || total <= this.#free) return settled(parts.map(one));
+    const results: (T | null)[] = [];
+    for (const [owner, part] of parts.entries()) {
+      part.native.takeAtMost(this.#free);
+      try {
+        results.push(await one(part, owner));
+      } finally {
+        part.native.takeAtMost(Number.POSITIVE_INFINITY);
+      }
+    }
+    return results;
+  }
+}
+
+/** Elements at each owner: a column, or of a composite a list of them. */
+async function delivered<T extends KeyType | ValueType>(
+  exchange: Exchange,
+  type: T,
+  columns: readonly ColumnInput[],
+): Promise<Input<T>[]> {
+  const all: DeviceArray[][] = [];
+  for (const [i, scalar] of scalarsOf<Scalar>(type).entries()) {
+    all.push(await exchange.deliver(scalar, columns[i] as ColumnInput<Scalar>));
+  }
+  const ofOwner = (owner: number) => all.map((column) => column[owner]);
+  return exchange.counts.map((_, owner) => elementsOf(type, ofOwner(owner)) as Input<T>);
+}
+
+/** The columns of elements that are given, and of results. */
+const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>
+  columnsOf(elements as ColumnInput | readonly ColumnInput[]);
+const outputsOf = (elements: Output<ValueType> | null): readonly ColumnOutput[] =>
+  columnsOf(elements as ColumnOutput | readonly ColumnOutput[] | null);
+
+function addTally(sum: InsertTally, tally: InsertTally): void {
+  sum.inserted += tally.inserted;
+  sum.existing += tally.existing;
+  sum.rejected += tally.rejected;
+}
