@@ -97,7 +97,9 @@ async function open(options: OpenDeviceOptions): Promise<Device> {
   const kinds = known.map(([, kind]) => kind);
   const chosen =
     backend === "auto"
-      ? kinds.find(({ chosenBy }) => chosenBy?.some((name) => options[name as keyof OpenDeviceOptions] !== undefined))
+      ? kinds.find(({ chosenBy }) =>
+          chosenBy?.some((name) => options[name as keyof OpenDeviceOptions] !== undefined),
+        )
       : engineNamed(backend);
   const asked = chosen ? [chosen] : kinds;
   const tried: TriedBackend[] = [];

@@ -15,6 +15,14 @@ export { check, checkOneOf, checkOptions, checkWhole, describe, detached } from 
 export { ruleOf } from "./apply.js";
 export { Carrier } from "./carrier.js";
 export { type ArrayStorage, DeviceArray } from "./device-array.js";
+export {
+  type DeviceColumn,
+  type DeviceKeys,
+  destroyColumns,
+  type JoinedColumns,
+  type JoinedSide,
+  type Words,
+} from "./device-columns.js";
 export type { Dictionary, DictionarySpec } from "./dictionary.js";
 export {
   columnsOf,
@@ -50,7 +58,15 @@ export { PROBE_HISTOGRAM } from "./engine.js";
 export { canonicalise } from "./float-keys.js";
 export { type Batch, bindElements, eachChunk, HOST_CHUNK } from "./gpu/batch/batches.js";
 export type { BoundChunk } from "./gpu/batch/bound-chunk.js";
-export { type Column, gpuArray, loadArrays, newArray, type Place, placeOf, Scratch } from "./gpu/batch/columns.js";
+export {
+  type Column,
+  gpuArray,
+  loadArrays,
+  newArray,
+  type Place,
+  placeOf,
+  Scratch,
+} from "./gpu/batch/columns.js";
 export { type BoundResult, resultColumns } from "./gpu/batch/results.js";
 export { Submissions } from "./gpu/call.js";
 export { filling } from "./gpu/fill.js";
@@ -91,8 +107,16 @@ export type { Interop, MemoryAt, TensorAt } from "./native.js";
 export { PinnedArray, type PinnedStorage, type PinnedUse } from "./pinned-array.js";
 export type { PlanLog } from "./plan-log.js";
 export { processSeed } from "./process-seed.js";
-export { ENGINE_PROTOCOL, type EngineRequest, type OpenedEngine, registerEngine } from "./registry.js";
+export type { ReduceCall, ReducedGroups, Reduction } from "./reductions.js";
+export {
+  ENGINE_PROTOCOL,
+  type EngineKind,
+  type EngineRequest,
+  type OpenedEngine,
+  registerEngine,
+} from "./registry.js";
 export type { RowOperations } from "./row-operations.js";
+export { MAX_PAIRS } from "./rows.js";
 export {
   allocateUnfilled,
   arrayClass,

@@ -108,12 +108,17 @@ struct owner_place_arguments {
 
 struct owner_gather_arguments {
   Range order, column, to;
-  uint32_t COUNT, FROM, BYTES;
+  uint32_t COUNT, FROM, BYTES, BASE;
 };
 
 struct owner_scatter_arguments {
   Range order, column, to;
   uint32_t COUNT, FROM, BYTES;
+};
+
+struct owner_merge_arguments {
+  Range numbers, ends, places;
+  uint32_t COUNT, LISTS;
 };
 
 struct owner_fill_arguments {

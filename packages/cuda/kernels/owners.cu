@@ -5,12 +5,13 @@
 //   owner_count     counts[owner][block]: elements of each owner in each block's share
 //   owner_offsets   the prefix sums of all counts, in place; totals[owner]; one block
 //   owner_place     order: the numbers of the selected elements, by owner
-//   owner_gather    to[i] = column[order[FROM + i]]
+//   owner_gather    to[i] = column[order[FROM + i]], or without a column that number itself and BASE
 //   owner_scatter   to[order[FROM + i]] = column[i]
 //   owner_fill      one element all over a column
+//   owner_merge     of LISTS ascending lists one after another: where each element is among all of them
 //
-// Elements that the mask leaves out have no place. Columns have elements of 1, 4 or 8 bytes, and may lie in another
-// GPU's memory: they are read and written in runs. Blocks of 256.
+// Elements that the mask leaves out have no place. Columns have elements of 1 byte or of whole words, and may lie in
+// another GPU's memory: they are read and written in runs. Blocks of 256.
 #include "batch.cuh"
 #include "block.cuh"
 
@@ -34,23 +35,23 @@ template <class Visit> WARPMAP_DEVICE void eachOfShare(u32 count, const Visit& v
   }
 }
 
-template <class T> WARPMAP_DEVICE void gatherByOwner(const owner_gather_arguments& a) {
-  const u32* order = (const u32*)a.order.at + a.FROM;
-  for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < a.COUNT; i += u64(gridDim.x) * BLOCK) {
-    ((T*)a.to.at)[i] = ((const T*)a.column.at)[order[i]];
-  }
+/// Calls visit(i) for this thread's elements.
+template <class Visit> WARPMAP_DEVICE void eachElementOf(u64 count, const Visit& visit) {
+  for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < count; i += u64(gridDim.x) * BLOCK) visit(i);
 }
 
-template <class T> WARPMAP_DEVICE void scatterByOwner(const owner_scatter_arguments& a) {
-  const u32* order = (const u32*)a.order.at + a.FROM;
-  for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < a.COUNT; i += u64(gridDim.x) * BLOCK) {
-    ((T*)a.to.at)[order[i]] = ((const T*)a.column.at)[i];
-  }
+/// Copies element `from` of a column to element `to` of another.
+WARPMAP_DEVICE void copyElement(const unsigned char* column, u64 from, unsigned char* target, u64 to, u32 bytes) {
+  if (bytes == 4) ((u32*)target)[to] = ((const u32*)column)[from];
+  else if (bytes == 8) ((u64*)target)[to] = ((const u64*)column)[from];
+  else if (bytes == 1) target[to] = column[from];
+  else
+    for (u32 w = 0; w < bytes / 4; w++) ((u32*)target)[to * (bytes / 4) + w] = ((const u32*)column)[from * (bytes / 4) + w];
 }
 
 template <class T> WARPMAP_DEVICE void fillAll(const owner_fill_arguments& a) {
   const T element = T(a.LOW | u64(a.HIGH) << 32);
-  for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < a.COUNT; i += u64(gridDim.x) * BLOCK) ((T*)a.to.at)[i] = element;
+  eachElementOf(a.COUNT, [&](u64 i) { ((T*)a.to.at)[i] = element; });
 }
 
 }  // namespace warpmap
@@ -59,17 +60,20 @@ using namespace warpmap;
 
 WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 8) {
   u32* hashes = (u32*)a.hashes.at;
-  for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < a.COUNT; i += u64(gridDim.x) * BLOCK) {
-    const u32 before = a.FIRST ? a.SEED : hashes[i];
+  const u32* words = (const u32*)a.column.at;
+  eachElementOf(a.COUNT, [&](u64 i) {
+    u32 hash = a.FIRST ? a.SEED : hashes[i];
     if (a.WORDS == 1) {
-      const u32 word = ((const u32*)a.column.at)[i];
-      hashes[i] = ownerStep(before, a.FLOAT ? canonicalF32(word) : word);
-    } else {
-      const u64 both = ((const u64*)a.column.at)[i];
+      hash = ownerStep(hash, a.FLOAT ? canonicalF32(words[i]) : words[i]);
+    } else if (a.WORDS == 2) {
+      const u64 both = ((const u64*)words)[i];
       const u64 word = a.FLOAT ? canonicalF64(both) : both;
-      hashes[i] = ownerStep(ownerStep(before, u32(word)), u32(word >> 32));
+      hash = ownerStep(ownerStep(hash, u32(word)), u32(word >> 32));
+    } else {
+      for (u32 w = 0; w < a.WORDS; w++) hash = ownerStep(hash, words[i * a.WORDS + w]);
     }
-  }
+    hashes[i] = hash;
+  });
 }
 
 WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 8) {
@@ -135,15 +139,37 @@ WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 8) {
 }
 
 WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256, 8) {
-  if (a.BYTES == 1) gatherByOwner<u8>(a);
-  else if (a.BYTES == 4) gatherByOwner<u32>(a);
-  else gatherByOwner<u64>(a);
+  const u32* order = (const u32*)a.order.at + a.FROM;
+  eachElementOf(a.COUNT, [&](u64 i) {
+    if (a.column.at == nullptr) ((u32*)a.to.at)[i] = order[i] + a.BASE;
+    else copyElement(a.column.at, order[i], a.to.at, i, a.BYTES);
+  });
 }
 
 WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256, 8) {
-  if (a.BYTES == 1) scatterByOwner<u8>(a);
-  else if (a.BYTES == 4) scatterByOwner<u32>(a);
-  else scatterByOwner<u64>(a);
+  const u32* order = (const u32*)a.order.at + a.FROM;
+  eachElementOf(a.COUNT, [&](u64 i) { copyElement(a.column.at, i, a.to.at, order[i], a.BYTES); });
+}
+
+WARPMAP_KERNEL(owner_merge, owner_merge_arguments, 256, 8) {
+  const u32* numbers = (const u32*)a.numbers.at;
+  const u32* ends = (const u32*)a.ends.at;
+  eachElementOf(a.COUNT, [&](u64 i) {
+    const u32 number = numbers[i];
+    u32 place = 0;
+    for (u32 list = 0, first = 0; list < a.LISTS; list++) {
+      // how many of the list are less
+      u32 from = first, until = ends[list];
+      while (from < until) {
+        const u32 middle = from + (until - from) / 2;
+        if (numbers[middle] < number) from = middle + 1;
+        else until = middle;
+      }
+      place += from - first;
+      first = ends[list];
+    }
+    ((u32*)a.places.at)[i] = place;
+  });
 }
 
 WARPMAP_KERNEL(owner_fill, owner_fill_arguments, 256, 8) {

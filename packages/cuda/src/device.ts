@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import type { DynamicMap, DynamicSet, KeyType, StaticMap, StaticSet, ValueType } from "warpmap";
 import { checkOneOf, checkOptions, describe, ValidationError } from "warpmap/engine";
 import { native } from "./runtime/memory.js";
+import { SeveralTable } from "./several/several-table.js";
 import { CudaTable } from "./table/cuda-table.js";
 import { constantsOf } from "./table/kernels.js";
 import type { TableState } from "./table/table-state.js";
@@ -150,6 +151,12 @@ function stateOf(container: LiveContainer): TableState {
     throw new ValidationError(
       "Kernels look up keys of numbers, and this table has strings.",
       'Use find or contains with output "device", and give your kernel their results.',
+    );
+  }
+  if (table instanceof SeveralTable) {
+    throw new ValidationError(
+      `${container} is shared by several GPUs, each of which has the slots of its own keys.`,
+      "Create it on a device of one GPU.",
     );
   }
   if (!(table instanceof CudaTable)) {

@@ -6,6 +6,7 @@ import {
   check,
   checkWhole,
   ENGINE_PROTOCOL,
+  type EngineKind,
   type EngineRequest,
   registerEngine,
   ValidationError,
@@ -14,7 +15,8 @@ import {
 /** GPUs of one device, at most. */
 const MOST_GPUS = 64;
 
-registerEngine("cuda", {
+/** How the engine is opened. @internal */
+export const cudaEngine: EngineKind = {
   protocol: ENGINE_PROTOCOL,
   // before webgpu, which reaches the same GPUs
   order: 0,
@@ -28,10 +30,17 @@ registerEngine("cuda", {
     }
     if (gpus === "all") return;
     if (typeof gpus !== "object") return checkWhole("gpus", gpus, 1);
-    check(Array.isArray(gpus) && gpus.length > 0, "gpus", gpus, 'Give a number, "all", or a list of numbers.');
+    check(
+      Array.isArray(gpus) && gpus.length > 0,
+      "gpus",
+      gpus,
+      'Give a number, "all", or a list of numbers.',
+    );
     for (const each of gpus) checkWhole("A number in gpus", each);
     check(gpus.length <= MOST_GPUS, "gpus", gpus, `Give ${MOST_GPUS} numbers at most.`);
   },
   each: async () => (await import("./open.js")).each(),
   open: async (request) => (await import("./open.js")).open(request),
-});
+};
+
+registerEngine("cuda", cudaEngine);

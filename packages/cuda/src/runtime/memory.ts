@@ -80,7 +80,10 @@ function pinned(context: CudaContext, label: string, size: number): CudaBuffer |
   }
   const start = driver.addressOf(new Uint8Array(memory));
   const skip = (PAGE - (start % PAGE)) % PAGE;
-  const isThere = context.allocated(`Pinning ${label}`, api.cuMemHostRegister_v2(start + skip, bytes, REGISTER_PORTABLE));
+  const isThere = context.allocated(
+    `Pinning ${label}`,
+    api.cuMemHostRegister_v2(start + skip, bytes, REGISTER_PORTABLE),
+  );
   if (!isThere) return undefined;
   pinnedMemory.add(memory);
   return new CudaBuffer(size, start + skip, new Uint8Array(memory, skip, size));

@@ -23,6 +23,14 @@ import { type Gpus, settled } from "./gpus.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { overlaps, piecesOf, type Span } from "./pieces.js";
 
+/** A column that is part of a key. */
+export interface KeyPart {
+  readonly column: ColumnInput;
+  /** Of the column's elements: a key has one, or of words several. */
+  readonly type: Scalar;
+  readonly each?: number;
+}
+
 /** Elements that one GPU reads. */
 interface Source extends Span {
   /** Their numbers, by owner. */
@@ -63,23 +71,23 @@ export class Exchange {
     this.counts = received.map((counts) => counts.reduce((sum, count) => sum + count, 0));
     this.total = this.counts.reduce((sum, count) => sum + count, 0);
     this.moved = sources.reduce(
-      (sum, { gpu, counts }) => sum + counts.reduce((all, count, owner) => all + (owner === gpu ? 0 : count), 0),
+      (sum, { gpu, counts }) =>
+        sum + counts.reduce((all, count, owner) => all + (owner === gpu ? 0 : count), 0),
       0,
     );
   }
 
-  /** Finds the owners of keys: a column for each of their scalars. Elements that `where` leaves out have none. */
+  /** Finds the owners of keys. Elements that `where` leaves out have none. */
   static async of(
     gpus: Gpus,
     spans: readonly Span[],
-    keys: readonly ColumnInput[],
-    types: readonly Scalar[],
+    keys: readonly KeyPart[],
     seed: number,
     where?: ColumnInput<"u8">,
   ): Promise<Exchange> {
     const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
     try {
-      const sort = (span: Span) => sortByOwner(gpus, span, scratch[span.gpu], { keys, types, seed, where });
+      const sort = (span: Span) => sortByOwner(gpus, span, scratch[span.gpu], { keys, seed, where });
       return new Exchange(gpus, await settled(spans.map(sort)), scratch);
     } catch (error) {
       gpus.release(scratch);
@@ -87,13 +95,29 @@ export class Exchange {
     }
   }
 
-  /** The elements of a column at their owners, in the order of the batch where it matters to equal keys. */
-  async deliver<T extends ScalarType>(type: T, column: ColumnInput<T>): Promise<DeviceArray<T>[]> {
+  /**
+   * The elements of a column at their owners, those of each in the order of the batch.
+   * @param each elements of the column that are one of the batch
+   */
+  async deliver<T extends ScalarType>(type: T, column: ColumnInput<T>, each = 1): Promise<DeviceArray<T>[]> {
+    const { gpus, scratch, sources } = this;
+    const spans = sources.map((source) => spanOf(source, each));
+    const inputs = await settled(spans.map((span) => inputOn(gpus, scratch[span.gpu], type, column, span)));
+    return this.#gather(type, each, inputs);
+  }
+
+  /** The numbers of the elements in the batch, at their owners. */
+  async numbers(): Promise<DeviceArray<"u32">[]> {
+    return this.#gather("u32", 1, []);
+  }
+
+  async #gather<T extends ScalarType>(
+    type: T,
+    each: number,
+    inputs: readonly Range[],
+  ): Promise<DeviceArray<T>[]> {
     const { gpus, scratch, counts } = this;
-    const bytes = scalarBytes[type];
-    const inputs = await settled(
-      this.sources.map((source) => inputOn(gpus, scratch[source.gpu], type, column, source)),
-    );
+    const bytes = scalarBytes[type] * each;
     const buffers = await settled(counts.map((count, owner) => scratch[owner].buffer(count * bytes + 4)));
     await settled(
       this.sources.map(async (source, s) => {
@@ -108,14 +132,15 @@ export class Exchange {
             const isCopied = between && !gpus.reaches(source.gpu, owner);
             const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
             const bindings = { order: source.order, column: inputs[s], to: at };
-            recorder.dispatch(gather, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
+            const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
+            recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
             if (isCopied) recorder.copy(at.buffer, at.offset, to.buffer, to.offset, COUNT * bytes);
           }
         });
         for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
       }),
     );
-    return counts.map((count, owner) => this.#arrayOn(owner, type, count, buffers[owner]));
+    return counts.map((count, owner) => this.#arrayOn(owner, type, count * each, buffers[owner]));
   }
 
   /**
@@ -155,7 +180,8 @@ export class Exchange {
             const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
             const isCopied = between && !gpus.reaches(source.gpu, owner);
             const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
-            if (isCopied) recorder.copy(from.buffer, from.offset, column.buffer, column.offset, COUNT * bytes);
+            if (isCopied)
+              recorder.copy(from.buffer, from.offset, column.buffer, column.offset, COUNT * bytes);
             const bindings = { order: source.order, column, to: to[s] };
             recorder.dispatch(scatter, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
           }
@@ -207,8 +233,7 @@ export class Exchange {
 
 /** Keys of a batch, and its mask. */
 interface Batch {
-  readonly keys: readonly ColumnInput[];
-  readonly types: readonly Scalar[];
+  readonly keys: readonly KeyPart[];
   readonly seed: number;
   readonly where?: ColumnInput<"u8"> | undefined;
 }
@@ -218,12 +243,14 @@ async function sortByOwner(
   gpus: Gpus,
   span: Span,
   scratch: Scratch,
-  { keys, types, seed, where }: Batch,
+  { keys, seed, where }: Batch,
 ): Promise<Source> {
   const { gpu } = gpus.hosts[span.gpu];
   const { count: COUNT } = span;
   const OWNERS = gpus.count;
-  const columns = await settled(keys.map((column, i) => inputOn(gpus, scratch, types[i], column, span)));
+  const columns = await settled(
+    keys.map(({ column, type, each }) => inputOn(gpus, scratch, type, column, spanOf(span, each))),
+  );
   const mask = where && (await inputOn(gpus, scratch, "u8", where, span));
   const blocks = Math.max(1, blocksFor(COUNT));
   const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
@@ -240,8 +267,9 @@ async function sortByOwner(
     "owners",
     (recorder) => {
       columns.forEach((column, i) => {
-        const FLOAT = Number(/^f/.test(types[i]));
-        const params = { COUNT, WORDS: scalarWords[types[i]], FLOAT, FIRST: Number(i === 0), SEED: seed };
+        const { type, each = 1 } = keys[i];
+        const [WORDS, FLOAT] = [scalarWords[type] * each, Number(type[0] === "f")];
+        const params = { COUNT, WORDS, FLOAT, FIRST: Number(i === 0), SEED: seed };
         recorder.dispatch(hash, { column, hashes }, params, blocks);
       });
       recorder.clear(totals.buffer);
@@ -254,6 +282,13 @@ async function sortByOwner(
   const counts = Array.from(new Uint32Array(into.buffer));
   return { ...span, order, counts, starts: startsOf(counts) };
 }
+
+/** The range of a column of which so many elements are one of the batch. */
+const spanOf = ({ gpu, first, count }: Span, each = 1): Span => ({
+  gpu,
+  first: first * each,
+  count: count * each,
+});
 
 /** A range of a column in a GPU's memory: where it is, or a copy. */
 export async function inputOn<T extends ScalarType>(

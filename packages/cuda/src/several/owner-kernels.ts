@@ -1,9 +1,6 @@
 /** The kernels that put a batch into the order of the GPUs that own its keys, and back: kernels/owners.cu. */
 import { fragment, kernelSource, read, readWrite } from "warpmap/engine";
 
-/** The most GPUs that share a table. */
-export const MOST_OWNERS = 64;
-
 export const ownerKernels = {
   hash: kernelSource(
     "owner_hash",
@@ -27,13 +24,18 @@ export const ownerKernels = {
   ),
   gather: kernelSource(
     "owner_gather",
-    ["COUNT", "FROM", "BYTES"],
+    ["COUNT", "FROM", "BYTES", "BASE"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
   ),
   scatter: kernelSource(
     "owner_scatter",
     ["COUNT", "FROM", "BYTES"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
+  ),
+  merge: kernelSource(
+    "owner_merge",
+    ["COUNT", "LISTS"],
+    [fragment("", { bindings: { numbers: read(), ends: read(), places: readWrite() } })],
   ),
   fill: kernelSource(
     "owner_fill",

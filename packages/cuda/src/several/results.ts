@@ -8,6 +8,7 @@ import {
   DeviceArray,
   type Engine,
   firstOf,
+  gpuArray,
   newArray,
   PinnedArray,
   placeOf,
@@ -28,7 +29,14 @@ export interface SeveralHost {
   /** Of the hash that says who owns a key. */
   readonly seed: number;
   /** Sizes below which one GPU does the work; elements of a GPU in a round. Tests have their own. */
-  readonly least: { readonly bytes?: number; readonly slots?: number; readonly round?: number };
+  readonly least: {
+    readonly bytes?: number;
+    readonly slots?: number;
+    readonly rows?: number;
+    /** Bytes of a side of a join that goes to all GPUs, at most. */
+    readonly broadcast?: number;
+    readonly round?: number;
+  };
   /** Whether a column is an array in several pieces. */
   isInPieces(column: unknown): boolean;
 }
@@ -60,7 +68,9 @@ export class Columns {
           outputs.push((await cutArray(host.engine, type, all, make)) as ColumnOutput);
         } else {
           const target = to === "host" ? (allocateUnfilled(type, length) as ColumnTarget) : to[c];
-          outputs.push(target instanceof PinnedArray ? target : firstOf(target as ScalarArrays["u8"], length));
+          outputs.push(
+            target instanceof PinnedArray ? target : firstOf(target as ScalarArrays["u8"], length),
+          );
         }
       }
     } catch (error) {
@@ -188,4 +198,16 @@ export class Columns {
 interface Place {
   readonly at: Range;
   readonly reads: Readback[];
+}
+
+/** The first elements of an array of one GPU, which stays its owner's. */
+export function borrowed<T extends ScalarType>(
+  { gpus }: SeveralHost,
+  gpu: number,
+  array: DeviceArray<T>,
+  length = array.length,
+): DeviceArray<T> {
+  const { engine, gpu: runtime } = gpus.hosts[gpu];
+  const { buffer, byteOffset } = placeOf(array as DeviceArray);
+  return gpuArray(engine, runtime, array.type, length, { buffer, byteOffset, owned: false });
 }

@@ -25,8 +25,8 @@ import {
   type RowOperations,
   type ScalarArrays,
   type ScalarType,
-  type SketchOperations,
   Scratch,
+  type SketchOperations,
   type Table,
   type TableSpec,
   type ValueType,
@@ -36,8 +36,9 @@ import type { Loss } from "../driver/context.js";
 import { inputOn } from "./exchange.js";
 import { Gpus, settled } from "./gpus.js";
 import { arrayOn, cutArray, piecesOf, type Span, spansOfType } from "./pieces.js";
-import { Columns, type SeveralHost } from "./results.js";
+import { borrowed, Columns, type SeveralHost } from "./results.js";
 import { severalInterop } from "./several-interop.js";
+import { severalRows } from "./several-rows.js";
 import { SeveralTable } from "./several-table.js";
 
 /** Slots of a table below which one GPU has it all: calls on it wait for no exchange. */
@@ -55,7 +56,10 @@ export class SeveralEngine implements BareEngine {
   readonly traits: CudaEngine["traits"];
   readonly defaults: CudaEngine["defaults"];
   readonly hashSeed: number;
-  readonly rows = lazily<RowOperations>(async () => this.#carrier.show(await this.#first.rows()));
+  readonly rows = lazily<RowOperations>(async () => {
+    const parts = await Promise.all(this.engines.map((engine) => engine.rows()));
+    return severalRows(this.#host, this.#carrier.show(parts[0]), parts);
+  });
   readonly lists = lazily<ListOperations>(async () => this.#carrier.show(await this.#first.lists()));
   readonly sketches = lazily<SketchOperations>(async () => this.#carrier.show(await this.#first.sketches()));
   readonly interop: Interop;
@@ -87,7 +91,7 @@ export class SeveralEngine implements BareEngine {
     this.#carrier = new Carrier({
       there: (array) => this.#onFirst(array),
       pinned: (array) => array,
-      back: async (array, isLast) => (isLast ? arrayOn(engine, 0, array) : borrowed(this.#host, array)),
+      back: async (array, isLast) => arrayOn(engine, 0, isLast ? array : borrowed(this.#host, 0, array)),
     });
     this.interop = severalInterop(this.#host, engines);
     // a GPU that is lost ends them all, by its name
@@ -205,7 +209,7 @@ function onOneGpu<K extends KeyType, V extends ValueType>(
     if (!rejected || !host.isInPieces(rejected)) return table.insert(keys, values, policy, call);
     const marks = await host.gpus.hosts[0].engine.allocate("u8", rejected.length);
     try {
-      const marked = { ...call, rejected: borrowed(host, marks) };
+      const marked = { ...call, rejected: arrayOn(host.engine, 0, borrowed(host, 0, marks)) };
       const tally = await table.insert(keys, values, policy, marked);
       await Columns.over(host, [rejected]).put({ gpu: 0, first: 0, count: marks.length }, [marks]);
       return tally;
@@ -214,12 +218,4 @@ function onOneGpu<K extends KeyType, V extends ValueType>(
     }
   };
   return Object.create(table, { insert: { value: insert } });
-}
-
-/** An array of the first GPU that stays its owner's. */
-function borrowed<T extends ScalarType>({ engine, gpus }: SeveralHost, array: DeviceArray<T>): DeviceArray<T> {
-  const { buffer, byteOffset } = placeOf(array);
-  const host = gpus.hosts[0];
-  const place = { buffer, byteOffset, owned: false };
-  return arrayOn(engine, 0, gpuArray(host.engine, host.gpu, array.type, array.length, place));
 }

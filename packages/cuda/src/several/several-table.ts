@@ -79,7 +79,11 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       for (const state of made) state?.destroy();
       throw error;
     }
-    return new SeveralTable(host, spec, made.map((state) => new CudaTable<K, V>(state)));
+    return new SeveralTable(
+      host,
+      spec,
+      made.map((state) => new CudaTable<K, V>(state)),
+    );
   }
 
   get live(): number {
@@ -356,8 +360,9 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         .map(({ gpu, first, count }) => ({ gpu, first: first + from, count: Math.min(most, count - from) }));
       const start = performance.now();
       const keyColumns = inputsOf(keys);
-      const keyTypes = scalarsOf<Scalar>(this.spec.key);
-      const exchange = await Exchange.of(gpus, cut, keyColumns, keyTypes, seed, call.where);
+      const types = scalarsOf<Scalar>(this.spec.key);
+      const parts = keyColumns.map((column, i) => ({ column, type: types[i] }));
+      const exchange = await Exchange.of(gpus, cut, parts, seed, call.where);
       try {
         const ofKeys = await delivered(exchange, this.spec.key as K, keyColumns);
         const valueColumns = values && inputsOf(values);
@@ -366,7 +371,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
           exchange,
           spans: cut,
           keys: ofKeys,
-          values: gpus.hosts.map((_, owner) => ofValues && ofValues[owner]),
+          values: gpus.hosts.map((_, owner) => ofValues?.[owner] ?? null),
           call: await this.#callOf(call, exchange, start),
         });
       } finally {

@@ -1,18 +1,28 @@
 /** Devices of several GPUs that share all they can, however small, so that tests of small tables are tests of sharing. */
-import { ENGINE_PROTOCOL, registerEngine } from "warpmap/engine";
+import { registerEngine } from "warpmap/engine";
 import type { CudaRequest } from "../../src/cuda-engine.js";
+import { cudaEngine } from "../../src/index.js";
 import { type GpuOption, open } from "../../src/open.js";
 import type { SeveralTuning } from "../../src/several/several-engine.js";
 
-/** Tables of two slots, arrays of 64 bytes, and rounds of a few thousand elements. */
-const SMALL = { bytes: 64, slots: 2, round: 5120 };
+/** Tables of two slots or rows, arrays of 64 bytes, and rounds of a few thousand elements. */
+const SMALL = { bytes: 64, slots: 2, rows: 2, broadcast: 0, round: 5120 };
 
 /** Has `openDevice({ backend: "cuda" })` open these GPUs, of which one may come several times. */
 export function openSeveral(gpus: readonly number[], tuning: SeveralTuning = {}): void {
   registerEngine("cuda", {
-    protocol: ENGINE_PROTOCOL,
-    order: 0,
-    options: "gpu gpus",
-    open: (request) => open({ ...(request as CudaRequest & GpuOption), gpus, least: SMALL, ...tuning }),
+    ...cudaEngine,
+    open: (request) =>
+      open({
+        ...(request as CudaRequest & GpuOption),
+        gpus,
+        ...tuning,
+        least: { ...SMALL, ...tuning.least },
+      }),
   });
+}
+
+/** Makes the engine what it is without that. */
+export function restoreEngine(): void {
+  registerEngine("cuda", cudaEngine);
 }

@@ -1,0 +1,336 @@
+/** Several GPUs behind one device: what is shared and how, faults, and answers beside a Map and beside one GPU. */
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  type Device,
+  DeviceLostError,
+  DynamicMap,
+  LimitError,
+  openDevice,
+  type Plan,
+  StaticMap,
+  StaticMultimap,
+  ValidationError,
+} from "../../../src/index.js";
+import { count, groupBy, join, max, mean, sum } from "../../../src/relational/index.js";
+import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
+import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import { planned } from "../../../test/conformance/helpers/plan.js";
+import { tableArguments } from "../src/device.js";
+import { piecesOf } from "../src/several/pieces.js";
+import { useFaults } from "./helpers/emulator.js";
+import { openSeveral, restoreEngine } from "./helpers/several.js";
+
+const inject = useFaults();
+afterEach(restoreEngine);
+
+/** A device whose GPUs share everything. */
+function openSharing(gpus: readonly number[], tuning = {}): Promise<Device> {
+  openSeveral(gpus, tuning);
+  return openDevice({ backend: "cuda", seed: 7 });
+}
+
+describe("the option gpus", () => {
+  it("takes a number, all, or a list, and info says which they are", async () => {
+    inject("DEVICES", 3);
+    const opened = async (gpus: number | "all" | number[]) => {
+      using device = await openDevice({ backend: "cuda", gpus });
+      return device.info;
+    };
+    expect((await opened(2)).gpus?.map(({ gpu }) => gpu)).toEqual([0, 1]);
+    expect((await opened([2, 0])).gpus?.map(({ name }) => name)).toEqual([
+      "Emulated GPU 2",
+      "Emulated GPU 0",
+    ]);
+    const { name, hardware, limits, reason, backend } = await opened("all");
+    expect(name).toBe("Emulated GPU 0 + Emulated GPU 1 + Emulated GPU 2");
+    expect(hardware).toMatchObject({ gpu: "0, 1, 2", memory: "12.0 GiB" });
+    expect([backend, limits.memory, limits.multiprocessors]).toEqual(["cuda", 3 * 2 ** 32, 12]);
+    expect(reason).toBe(`The cuda engine was asked for: ${name}.`);
+    // one is a device as any other
+    expect((await opened([1])).gpus).toBeUndefined();
+    expect((await opened([0, 0])).name).toBe("2 x Emulated GPU 0");
+    using device = await openDevice({ gpus: 2 });
+    expect(device.backend).toBe("cuda");
+  });
+
+  it.each([
+    { gpus: 0 },
+    { gpus: 1.5 },
+    { gpus: "both" },
+    { gpus: null },
+    { gpus: [] },
+    { gpus: [0, -1] },
+    { gpus: [0, "1"] },
+    { gpus: {} },
+  ])("refuses %j", async ({ gpus }) => {
+    await rejection(openDevice({ backend: "cuda", gpus: gpus as never }), ValidationError);
+  });
+
+  it("refuses a GPU that is not there, another engine, and gpu beside it", async () => {
+    await expect(openDevice({ backend: "cuda", gpus: 2 })).rejects.toThrow("there is no GPU 1");
+    await expect(openDevice({ backend: "cuda", gpus: [0, 7] })).rejects.toThrow("there is no GPU 7");
+    await expect(openDevice({ backend: "cpu", gpus: 2 })).rejects.toThrow('together with backend "cpu"');
+    await expect(openDevice({ gpu: 0, gpus: 2 })).rejects.toThrow("gpu and gpus");
+  });
+});
+
+describe("arrays", () => {
+  it("lie in equal pieces when they are large, and on the first GPU when they are small", async () => {
+    using device = await openDevice({ backend: "cuda", gpus: [0, 0, 0] });
+    const numbers = counting(2 ** 21);
+    using large = await device.upload(numbers);
+    const pieces = piecesOf(large).map(({ gpu, array }) => [gpu, array.length]);
+    expect(pieces).toEqual([
+      [0, 699_392],
+      [1, 699_392],
+      [2, 2 ** 21 - 2 * 699_392],
+    ]);
+    expectSame(await large.read(), numbers);
+    expect(await large.read(699_390, 699_395)).toEqual(numbers.subarray(699_390, 699_395));
+    await large.write(Uint32Array.of(1, 2, 3, 4), 1_398_782);
+    expect(await large.read(1_398_781, 1_398_787)).toEqual(Uint32Array.of(1_398_781, 1, 2, 3, 4, 1_398_786));
+    expect(() => large.pointer).toThrow("3 pieces");
+    using small = await device.allocate("u8", 1000);
+    expect(piecesOf(small).map(({ gpu }) => gpu)).toEqual([0]);
+    expect(small.pointer).toBeGreaterThan(0n);
+    const { pointer } = small;
+    using wrapped = device.wrap({ pointer: pointer as bigint, byteLength: 8, type: "u32" });
+    await wrapped.write(Uint32Array.of(5, 6));
+    expect((await small.read(0, 8))[4]).toBe(6);
+  });
+
+  it("give all their memory back", async () => {
+    using device = await openSharing([0, 0]);
+    const before = device.memory.inUse;
+    const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 5000 });
+    const keys = await device.upload(uniqueKeys(5000));
+    await map.insert(keys, keys);
+    const { values, found } = await map.find(keys, { output: "device" });
+    const all = await map.retrieveAll({ output: "device" });
+    for (const array of [keys, values, found, all.keys, all.values]) array.destroy();
+    await map[Symbol.asyncDispose]();
+    expect(device.memory.inUse).toBe(before);
+  });
+});
+
+describe("tables", () => {
+  it("are one GPU's when they are small: calls exchange nothing", async () => {
+    using device = await openDevice({ backend: "cuda", gpus: [0, 0] });
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 1000 });
+    const { plan } = await planned((onPlan) => map.insert(uniqueKeys(1000), counting(1000), { onPlan }));
+    expect(plan.reason).not.toContain("GPUs");
+    expect(tableArguments(map as never).type).toBe("warpmap::Table<1, 1>");
+  });
+
+  it("are shared when they are large, and plans say what was exchanged", async () => {
+    using device = await openSharing([0, 0]);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 10_000 });
+    const [keys, values] = [uniqueKeys(10_000), counting(10_000)];
+    const { plan } = await planned((onPlan) => map.insert(keys, values, { onPlan }));
+    const [, moved] = /(\d+) of \d+ elements went to another of 2 GPUs/.exec(plan.reason) ?? [];
+    expect(Number(moved)).toBeGreaterThan(2000);
+    expect(plan.phases.map(({ name }) => name)).toContain("exchange");
+    expect((await map.find(keys)).values).toEqual(values);
+    expect(() => tableArguments(map as never)).toThrow("several GPUs");
+    // entries that are where they belong stay there
+    const all = await map.retrieveAll({ output: "device" });
+    const back = await planned((onPlan) => map.insert(all.keys, all.values as never, { onPlan }));
+    expect(back.plan.reason).toContain("0 of 10000 elements went");
+    for (const array of [all.keys, all.values]) array.destroy();
+  });
+
+  it.each([
+    [2, true],
+    [3, true],
+    [3, false],
+    [7, false],
+  ])("%s GPUs, which reach each other: %s, answer as a Map does", async (gpus, peers) => {
+    using device = await openSharing(
+      Array.from({ length: gpus }, () => 0),
+      { peers },
+    );
+    using map = await DynamicMap.create(device, { key: "u64", value: ["f32", "u32"], capacity: 100 });
+    const model = new Map<bigint, [number, number]>();
+    let state = gpus;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    for (let step = 0; step < 12; step++) {
+      const length = random(9000);
+      const keys = BigUint64Array.from({ length }, () => BigInt(random(6000)) << 31n);
+      const where = Uint8Array.from({ length }, () => random(5));
+      const columns = [Float32Array.from(keys, Number), counting(length, step * 1e6)] as const;
+      const onDevice = step % 2 === 0;
+      const inputs = onDevice
+        ? await Promise.all([keys, where, ...columns].map((each) => device.upload(each)))
+        : [];
+      const [k, w, f, u] = (onDevice ? inputs : [keys, where, ...columns]) as never[];
+      if (step % 3 === 2) {
+        const erased = new Set(keys.filter((key, i) => where[i] && model.has(key)));
+        expect(await map.erase(k, { where: w })).toEqual({ erased: erased.size });
+        for (const key of erased) model.delete(key);
+      } else {
+        const fresh = new Set(keys.filter((key, i) => where[i] && !model.has(key)));
+        const { inserted } = await map.insert(k, [f, u] as never, { where: w });
+        expect(inserted).toBe(fresh.size);
+        const { values } = await map.find(keys);
+        // of equal keys in one batch any may be first
+        for (const [i, key] of keys.entries()) {
+          if (fresh.has(key)) model.set(key, [values[0][i], values[1][i]]);
+        }
+      }
+      const asked = BigUint64Array.from({ length: 6000 }, (_, i) => BigInt(i) << 31n);
+      const { values, found } = await map.find(asked, { missing: [-1, 9] });
+      for (const [i, key] of asked.entries()) {
+        const expected = model.get(key);
+        expect(Boolean(found[i])).toBe(expected !== undefined);
+        const [first, second] = expected ?? [-1, 9];
+        if (values[0][i] !== first || values[1][i] !== second)
+          expect([values[0][i], values[1][i]]).toEqual(expected);
+      }
+      expect(map.size).toBe(model.size);
+      for (const array of inputs) array.destroy();
+    }
+  });
+
+  it("take pinned arrays, and multimaps and strings work beside them", async () => {
+    using device = await openSharing([0, 0]);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 9000 });
+    using keys = await device.pinned("u32", 9000, "upload");
+    keys.array.set(uniqueKeys(9000));
+    using into = await device.pinned("u32", 9000, "readback");
+    await map.insert(keys, keys);
+    await map.find(keys, { into: { values: into, found: new Uint8Array(9000) } });
+    expectSame(into.array, uniqueKeys(9000));
+    using names = await StaticMap.create(device, { key: "utf8", value: "u32", capacity: 5000 });
+    const words = Array.from({ length: 5000 }, (_, i) => `word ${i}`);
+    await names.insert(words, counting(5000));
+    expect((await names.find(words)).values).toEqual(counting(5000));
+    using lists = await StaticMultimap.create(device, { key: "u32", value: "u32", capacity: 5000 });
+    await lists.insert(
+      counting(5000).map((i) => i % 100),
+      counting(5000),
+    );
+    expect((await lists.retrieve(Uint32Array.of(7))).values).toHaveLength(50);
+  });
+});
+
+describe("tables of rows", () => {
+  const rows = 20_000;
+  const left = {
+    id: counting(rows).map((i) => (i * 7919) % 15_000),
+    weight: Float64Array.from({ length: rows }, (_, i) => i / 3),
+  };
+  const right = { id: counting(15_000), place: Int32Array.from(counting(15_000), (i) => -i) };
+  const byNumber = (a: number, b: number) => a - b;
+
+  it.each([true, false])(
+    "are joined by the owners of their keys, which reach each other: %s",
+    async (peers) => {
+      using device = await openSharing([0, 0, 0], { peers });
+      using a = await device.uploadTable(left);
+      using b = await device.uploadTable(right);
+      const plans: Plan[] = [];
+      using joined = await join(a, b, { on: ["id"], output: "device", onPlan: (plan) => plans.push(plan) });
+      expect(joined.numRows).toBe(rows);
+      expect(plans[0].reason).toMatch(/of 35000 rows went to another of 3 GPUs/);
+      const arrow = await joined.toArrow();
+      const [ids, weights, places] = ["id", "weight", "place"].map((name) => arrow.getChild(name)?.toArray());
+      expect(Array.from(ids as never, (id, i) => Number(id) + Number((places as number[])[i]))).toEqual(
+        new Array(rows).fill(0),
+      );
+      expect([...(weights as Iterable<number>)].sort(byNumber)).toEqual([...left.weight]);
+      // what comes of it is a table as any other
+      const grouped = await groupBy(joined, { by: ["id"], aggregate: { rows: count() } });
+      expect(grouped.numRows).toBe(new Set(left.id).size);
+    },
+  );
+
+  it.each(["left", "right"])(
+    "are joined where they are with a small table, which goes to all GPUs: %s",
+    async (side) => {
+      using device = await openSharing([0, 0, 0], { least: { broadcast: 2 ** 17 } });
+      using large = await device.uploadTable(left);
+      const some = { id: right.id.subarray(0, 9000), place: right.place.subarray(0, 9000) };
+      using small = await device.uploadTable(some);
+      const plans: Plan[] = [];
+      const options = { on: ["id"], output: "device", onPlan: (plan: Plan) => plans.push(plan) } as const;
+      using joined = await (side === "left" ? join(small, large, options) : join(large, small, options));
+      expect(plans[0].reason).toContain("9000 of 29000 rows went to another of 3 GPUs");
+      const arrow = await joined.toArrow();
+      const [ids, places] = ["id", "place"].map((name) =>
+        Array.from(arrow.getChild(name) as Iterable<number>),
+      );
+      const expected = Array.from(left.id).filter((id) => id < 9000);
+      expect([...ids].sort(byNumber)).toEqual(expected.sort(byNumber));
+      expect(places.every((place, i) => place === -ids[i])).toBe(true);
+    },
+  );
+
+  it("give no rows where keys have no partner", async () => {
+    using device = await openSharing([0, 0]);
+    using a = await device.uploadTable({ id: counting(900), x: counting(900) });
+    using b = await device.uploadTable({ id: counting(900, 5000), y: counting(900) });
+    using joined = await join(a, b, { on: ["id"], output: "device" });
+    expect([joined.numRows, joined.names]).toEqual([0, ["id", "x", "y"]]);
+    expect((await joined.toArrow()).numRows).toBe(0);
+  });
+
+  it("are grouped by the owners of their keys, in the order of first rows", async () => {
+    const aggregate = { rows: count(), total: sum("weight"), middle: mean("weight"), most: max("weight") };
+    const answers: unknown[] = [];
+    const plans: Plan[] = [];
+    for (const gpus of [[0], [0, 0], [0, 0, 0, 0, 0]]) {
+      using device = await openSharing(gpus);
+      using table = await device.uploadTable(left);
+      const onPlan = (plan: Plan) => plans.push(plan);
+      using grouped = await groupBy(table, { by: ["id"], aggregate, output: "device", onPlan });
+      answers.push((await grouped.toArrow()).toArray());
+    }
+    expect(plans.slice(1).map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/of 20000 rows went to another of 2 GPUs/),
+      expect.stringMatching(/of 20000 rows went to another of 5 GPUs/),
+    ]);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+  });
+});
+
+describe("faults", () => {
+  it("a GPU that is lost ends the device, and is named", async () => {
+    inject("DEVICES", 2);
+    const device = await openSharing([0, 1]);
+    const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 9000 });
+    inject("FAULT", 9);
+    const error = await rejection(map.insert(uniqueKeys(9000), counting(9000)), DeviceLostError);
+    expect(error.message).toContain("CUDA_ERROR_ILLEGAL_ADDRESS");
+    expect((await device.lost).message).toMatch(/^Emulated GPU \d \(GPU \d\): .*CUDA_ERROR_ILLEGAL_ADDRESS/);
+    await rejection(map.find(uniqueKeys(5)), DeviceLostError);
+    await rejection(device.upload(uniqueKeys(5)), DeviceLostError);
+    map.destroy();
+    device.destroy();
+  });
+
+  it("memory that runs out is a LimitError, and leaves tables as they were", async () => {
+    using device = await openSharing([0, 0]);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 2 ** 17 });
+    const [keys, values] = [uniqueKeys(1000), counting(1000)];
+    await map.insert(keys, values);
+    device.trim();
+    inject("MEMORY", device.memory.held + 4096);
+    await rejection(map.insert(uniqueKeys(2 ** 16, 1000), counting(2 ** 16)), LimitError);
+    await rejection(StaticMap.create(device, { key: "u32", value: "u32", capacity: 1e6 }), LimitError);
+    inject("MEMORY", 2 ** 32);
+    expect(map.size).toBe(1000);
+    expect((await map.find(keys)).values).toEqual(values);
+    expect(await map.insert(uniqueKeys(500, 1000), counting(500))).toEqual({ inserted: 500, existing: 0 });
+  });
+
+  it("a table takes as many keys as it has slots, whoever owns them", async () => {
+    using device = await openSharing([0, 0, 0]);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 300, maxLoadFactor: 1 });
+    await expect(map.insert(uniqueKeys(400), counting(400))).rejects.toThrow("100");
+    expect(map.size).toBe(300);
+  });
+});
