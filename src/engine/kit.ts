@@ -121,6 +121,7 @@ export {
   allocateUnfilled,
   arrayClass,
   asBytes,
+  type BasicType,
   firstOf,
   type Scalar,
   type ScalarArrays,
@@ -129,7 +130,13 @@ export {
   scalarWords,
   wordsOf,
 } from "./scalars.js";
-export type { SketchOperations } from "./sketch-operations.js";
+export type {
+  Combination,
+  EngineFilter,
+  EngineRegisters,
+  EngineSketch,
+  SketchOperations,
+} from "./sketch-operations.js";
 export { type SlotFormat, slotFormat } from "./slot-format.js";
 export type { ListOperations } from "./value-lists.js";
 

@@ -12,7 +12,13 @@ import {
   ValidationError,
 } from "../../../src/index.js";
 import { count, groupBy, join, max, mean, sum } from "../../../src/relational/index.js";
-import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
+import { BloomFilter, HyperLogLog } from "../../../src/sketches/index.js";
+import {
+  expectAllSet,
+  expectNoneSet,
+  expectSame,
+  rejection,
+} from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
 import { planned } from "../../../test/conformance/helpers/plan.js";
 import { tableArguments } from "../src/device.js";
@@ -213,6 +219,42 @@ describe("tables", () => {
       counting(5000),
     );
     expect((await lists.retrieve(Uint32Array.of(7))).values).toHaveLength(50);
+  });
+});
+
+describe.each([true, false])("sketches on GPUs that reach each other: %s", (peers) => {
+  it("know what any GPU was given", async () => {
+    using device = await openSharing([0, 0, 0], { peers });
+    using filter = await BloomFilter.create(device, { key: "u32", capacity: 20_000 });
+    using keys = await device.upload(uniqueKeys(9000));
+    await filter.add(keys);
+    expectAllSet(await filter.contains(uniqueKeys(9000)), 9000);
+    // a small batch, for which one GPU is enough
+    expectAllSet(await filter.contains(uniqueKeys(3, 8000)), 3);
+    await filter.add(uniqueKeys(5, 9000));
+    expectAllSet(await filter.contains(uniqueKeys(9005)), 9005);
+    using clone = await filter.clone();
+    const flags = await clone.contains(keys, { output: "device" });
+    expectAllSet(await flags.read(), 9000);
+    flags.destroy();
+    await clone.add(uniqueKeys(5000, 10_000));
+    await filter.merge(clone);
+    expectAllSet(await filter.contains(uniqueKeys(5000, 10_000)), 5000);
+    using one = await openDevice({ backend: "cpu" });
+    using same = await BloomFilter.create(one, { key: "u32", capacity: 20_000 });
+    await same.add(uniqueKeys(9005));
+    await same.add(uniqueKeys(5000, 10_000));
+    expectSame(await filter.toBytes(), await same.toBytes());
+    await filter.clear();
+    expectNoneSet(await filter.contains(uniqueKeys(9000)), 9000);
+
+    using counter = await HyperLogLog.create(device, { key: "u32" });
+    using other = await HyperLogLog.create(one, { key: "u32" });
+    for (const sketch of [counter, other]) {
+      await sketch.add(uniqueKeys(9000));
+      await sketch.add(uniqueKeys(7, 20_000));
+    }
+    expect(await counter.estimate()).toBe(await other.estimate());
   });
 });
 

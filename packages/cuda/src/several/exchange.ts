@@ -318,6 +318,19 @@ export async function inputOn<T extends ScalarType>(
   return { buffer };
 }
 
+/** The same as an array of that GPU, which lasts as long as the memory. */
+export async function arrayAt<T extends ScalarType>(
+  gpus: Gpus,
+  scratch: Scratch,
+  type: T,
+  column: ColumnInput<T>,
+  span: Span,
+): Promise<DeviceArray<T>> {
+  const { engine, gpu } = gpus.hosts[span.gpu];
+  const { buffer, offset = 0 } = await inputOn(gpus, scratch, type, column, span);
+  return gpuArray(engine, gpu, type, span.count, { buffer, byteOffset: offset, owned: false });
+}
+
 /** An array of one GPU from a byte on. */
 function rangeOf(array: DeviceArray, byte: number) {
   const { buffer, byteOffset } = placeOf(array);

@@ -10,7 +10,6 @@ import {
   type Dictionary,
   type DictionarySpec,
   type EngineInfo,
-  gpuArray,
   type Interop,
   type KeyType,
   type ListOperations,
@@ -33,12 +32,13 @@ import {
 } from "warpmap/engine";
 import type { CudaEngine, CudaRequest } from "../cuda-engine.js";
 import type { Loss } from "../driver/context.js";
-import { inputOn } from "./exchange.js";
+import { arrayAt } from "./exchange.js";
 import { Gpus, settled } from "./gpus.js";
 import { arrayOn, cutArray, piecesOf, type Span, spansOfType } from "./pieces.js";
 import { borrowed, Columns, type SeveralHost } from "./results.js";
 import { severalInterop } from "./several-interop.js";
 import { severalRows } from "./several-rows.js";
+import { severalSketches } from "./several-sketches.js";
 import { SeveralTable } from "./several-table.js";
 
 /** Slots of a table below which one GPU has it all: calls on it wait for no exchange. */
@@ -61,7 +61,9 @@ export class SeveralEngine implements BareEngine {
     return severalRows(this.#host, this.#carrier.show(parts[0]), parts);
   });
   readonly lists = lazily<ListOperations>(async () => this.#carrier.show(await this.#first.lists()));
-  readonly sketches = lazily<SketchOperations>(async () => this.#carrier.show(await this.#first.sketches()));
+  readonly sketches = lazily<SketchOperations>(async () =>
+    severalSketches(this.#host, await Promise.all(this.engines.map((engine) => engine.sketches()))),
+  );
   readonly interop: Interop;
   readonly #gpus: Gpus;
   readonly #first: CudaEngine;
@@ -181,12 +183,10 @@ export class SeveralEngine implements BareEngine {
     if (pieces.length === 1 && pieces[0].gpu === 0) return { array: pieces[0].array };
     const { type, length } = array;
     const gpus = this.#gpus;
-    const { engine, gpu } = gpus.hosts[0];
-    const scratch = [new Scratch(gpu)];
+    const scratch = [new Scratch(gpus.hosts[0].gpu)];
     try {
-      const at = await inputOn(gpus, scratch[0], type, array, { gpu: 0, first: 0, count: length });
-      const place = { buffer: at.buffer, byteOffset: at.offset ?? 0, owned: false };
-      return { array: gpuArray(engine, gpu, type, length, place), free: () => gpus.release(scratch) };
+      const all = await arrayAt(gpus, scratch[0], type, array, { gpu: 0, first: 0, count: length });
+      return { array: all, free: () => gpus.release(scratch) };
     } catch (error) {
       gpus.release(scratch);
       throw error;

@@ -8,7 +8,6 @@ import {
   type DeviceColumn,
   type DeviceKeys,
   destroyColumns,
-  gpuArray,
   type JoinedColumns,
   type JoinedSide,
   LimitError,
@@ -24,7 +23,7 @@ import {
   type Words,
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
-import { Exchange, inputOn, type KeyPart } from "./exchange.js";
+import { arrayAt, Exchange, inputOn, type KeyPart } from "./exchange.js";
 import { settled } from "./gpus.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { arrayOf, arrayOn, spansOf } from "./pieces.js";
@@ -142,12 +141,9 @@ class RowsThere {
     const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
     const bring = (data: Words | Uint32Array, words: number) =>
       settled(
-        spans.map(async ({ gpu, first, count }) => {
-          const { engine, gpu: runtime } = gpus.hosts[gpu];
-          const span = { gpu, first: first * words, count: count * words };
-          const { buffer, offset = 0 } = await inputOn(gpus, scratch[gpu], "u32", data, span);
-          return gpuArray(engine, runtime, "u32", span.count, { buffer, byteOffset: offset, owned: false });
-        }),
+        spans.map(({ gpu, first, count }) =>
+          arrayAt(gpus, scratch[gpu], "u32", data, { gpu, first: first * words, count: count * words }),
+        ),
       );
     const counts = spans.map(({ count }) => count);
     const moved = where === "everywhere" ? rows : 0;

@@ -1,0 +1,145 @@
+// One GPU and several beside each other, on the same data: inserts, finds and erases, a join, a group-by, typed arrays.
+// node several-gpus.mjs [--gpus all|0,1] [--log2 28] [--runs 5] [--out report.json]
+// Every answer is checked. Times are of awaited calls, arrays on the devices, medians.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { openDevice, StaticMap } from "warpmap";
+import { count, groupBy, join, sum } from "warpmap/relational";
+
+const { values: options } = parseArgs({
+  options: {
+    gpus: { type: "string", default: "all" },
+    log2: { type: "string", default: "28" },
+    runs: { type: "string", default: "5" },
+    out: { type: "string" },
+  },
+});
+const gpus = options.gpus === "all" ? "all" : options.gpus.split(",").map(Number);
+const N = 2 ** Number(options.log2);
+const RUNS = Number(options.runs);
+/** An odd factor: different keys, spread over all of 32 bits. */
+const keyOf = (i) => Math.imul(i, 0x9e3779b1) >>> 0;
+
+async function median(work, before = async () => {}) {
+  const times = [];
+  for (let run = 0; run <= RUNS; run++) {
+    await before();
+    const start = performance.now();
+    await work();
+    times.push(performance.now() - start);
+  }
+  // the first one warms up
+  return times.slice(1).sort((a, b) => a - b)[Math.floor(RUNS / 2)];
+}
+
+function check(isRight, what) {
+  if (!isRight) throw new Error(`wrong answer: ${what}`);
+}
+
+async function measureMap(device, size) {
+  const keys = Uint32Array.from({ length: size }, (_, i) => keyOf(i));
+  const values = Uint32Array.from({ length: size }, (_, i) => i);
+  const [k, v] = [await device.upload(keys), await device.upload(values)];
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
+  const rows = {};
+  rows.insert = await median(
+    () => map.insert(k, v),
+    () => map.clear(),
+  );
+  check(map.size === size, "insert");
+  rows.find = await median(async () => {
+    const { values, found } = await map.find(k, { output: "device" });
+    for (const array of [values, found]) array.destroy();
+  });
+  const { values: answers, found } = await map.find(k, { output: "device" });
+  const [some, flags] = [await answers.read(), await found.read()];
+  check(flags.every((flag) => flag === 1) && some.every((value, i) => value === i), "find");
+  for (const array of [answers, found]) array.destroy();
+  rows.erase = await median(
+    async () => check((await map.erase(k)).erased === size, "erase"),
+    async () => void (await map.insert(k, v)),
+  );
+  await map[Symbol.asyncDispose]();
+  for (const array of [k, v]) array.destroy();
+  const [up, down] = [
+    await device.pinned("u32", size, "upload"),
+    await device.pinned("u32", size, "readback"),
+  ];
+  up.array.set(keys);
+  const flat = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
+  rows["insert, pinned"] = await median(
+    () => flat.insert(up, up),
+    () => flat.clear(),
+  );
+  const into = { values: down, found: await device.pinned("u8", size, "readback") };
+  rows["find, pinned"] = await median(() => flat.find(up, { into }));
+  check(
+    down.array.every((value, i) => value === keys[i]),
+    "find, pinned",
+  );
+  await flat[Symbol.asyncDispose]();
+  for (const array of [up, down, into.found]) array.destroy();
+  return rows;
+}
+
+async function measureTables(device, size) {
+  const half = size / 2;
+  const ids = Uint32Array.from({ length: half }, (_, i) => keyOf(i));
+  const left = await device.uploadTable({ id: ids, a: Int32Array.from(ids.keys()) });
+  const right = await device.uploadTable({ id: ids.slice().reverse(), b: Int32Array.from(ids.keys()) });
+  const rows = {};
+  rows[`join ${half} x ${half}`] = await median(async () => {
+    const joined = await join(left, right, { on: ["id"], output: "device" });
+    check(joined.numRows === half, "join");
+    joined.destroy();
+  });
+  for (const table of [left, right]) table.destroy();
+  const groups = Math.min(2 ** 20, size / 4);
+  const table = await device.uploadTable({
+    key: Uint32Array.from({ length: size }, (_, i) => keyOf(i) % groups),
+    value: Int32Array.from({ length: size }, (_, i) => i & 255),
+  });
+  rows[`group ${size} rows, ${groups} groups`] = await median(async () => {
+    const aggregate = { rows: count(), total: sum("value") };
+    const grouped = await groupBy(table, { by: ["key"], aggregate, output: "device" });
+    check(grouped.numRows === groups, "group");
+    grouped.destroy();
+  });
+  table.destroy();
+  return rows;
+}
+
+const devices = { one: { backend: "cuda", gpu: 0 }, several: { backend: "cuda", gpus } };
+const results = {};
+for (const [which, asked] of Object.entries(devices)) {
+  const device = await openDevice(asked);
+  results[which] = {
+    name: device.info.name,
+    driver: device.info.hardware.driver,
+    ms: {
+      ...(await measureMap(device, N)),
+      ...Object.fromEntries(
+        Object.entries(await measureMap(device, 2 ** 16)).map(([row, ms]) => [`2^16 keys: ${row}`, ms]),
+      ),
+      ...(await measureTables(device, N)),
+    },
+  };
+  device.destroy();
+}
+const rows = Object.keys(results.one.ms).map((operation) => {
+  const [one, several] = [results.one.ms[operation], results.several.ms[operation]];
+  return { operation, one, several, "speed-up": one / several };
+});
+console.log(`${results.one.name}, and ${results.several.name}; ${N} keys; ms`);
+console.table(
+  rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
+);
+if (options.out) {
+  const commit = execFileSync("git", ["rev-parse", "HEAD"]).toString().trim();
+  const { name, driver } = results.several;
+  writeFileSync(
+    options.out,
+    `${JSON.stringify({ bench: "several-gpus", gpus: name, driver, commit, keys: N, rows }, null, 2)}\n`,
+  );
+}
