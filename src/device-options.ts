@@ -6,8 +6,8 @@ import { knownEngines } from "./engine/registry.js";
 import { ValidationError } from "./errors.js";
 import { check, checkCallbacks, checkOptions, checkWhole } from "./options.js";
 
-/** Makes the engine known that is named. @throws ValidationError, BackendUnavailableError */
-export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<void> {
+/** Makes the engine known that is named, or that other options choose. @throws ValidationError, BackendUnavailableError */
+export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<OpenDeviceOptions> {
   const { backend = "auto", gpu, gpus } = options ?? {};
   if (backend === "auto" || (gpu ?? gpus) !== undefined) await findInstalled();
   await loadEngine(backend);
@@ -16,9 +16,11 @@ export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<vo
   checkOptions(options, `backend ${own} memory strategy groupSize concurrency seed signal` as never);
   checkCallbacks({ signal: options.signal });
   const isGiven = (name: string) => options[name as keyof OpenDeviceOptions] !== undefined;
+  let chosen = backend;
   for (const [name, kind] of engines) {
-    const given = kind.chosenBy?.find(isGiven);
-    if (given && backend !== "auto" && backend !== name) {
+    const given = kind.chosenBy?.split(" ").find(isGiven);
+    if (given) chosen = chosen === "auto" ? name : chosen;
+    if (given && chosen !== name) {
       throw new ValidationError(
         `A ${given} was given together with backend "${backend}".`,
         "Leave out one of the two.",
@@ -35,4 +37,5 @@ export async function checkDeviceOptions(options: OpenDeviceOptions): Promise<vo
   checkOptions(memory, "keep");
   const { keep = 0 } = memory;
   check(typeof keep === "number" && keep >= 0, "memory.keep", keep, "Give bytes, at least 0.");
+  return { ...options, backend: chosen };
 }

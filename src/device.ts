@@ -82,10 +82,12 @@ export type ScalarOf<A> = {
  * console.log(device.backend, device.info.reason);
  */
 export async function openDevice(options: OpenDeviceOptions = {}): Promise<Device> {
-  if (!isPlain(options)) await (await import("./device-options.js")).checkDeviceOptions(options);
+  const checked = isPlain(options)
+    ? options
+    : await (await import("./device-options.js")).checkDeviceOptions(options);
   return untilAborted(
     options.signal,
-    () => open(options),
+    () => open(checked),
     (device) => device.destroy(),
   );
 }
@@ -93,15 +95,8 @@ export async function openDevice(options: OpenDeviceOptions = {}): Promise<Devic
 /** The engine that is named or chosen, or the first that is available. */
 async function open(options: OpenDeviceOptions): Promise<Device> {
   const { backend = "auto" } = options;
-  const known = knownEngines();
-  const kinds = known.map(([, kind]) => kind);
-  const chosen =
-    backend === "auto"
-      ? kinds.find(({ chosenBy }) =>
-          chosenBy?.some((name) => options[name as keyof OpenDeviceOptions] !== undefined),
-        )
-      : engineNamed(backend);
-  const asked = chosen ? [chosen] : kinds;
+  const chosen = engineNamed(backend);
+  const asked = chosen ? [chosen] : knownEngines().map(([, kind]) => kind);
   const tried: TriedBackend[] = [];
   for (;;) {
     const kind = asked.shift() as EngineKind;

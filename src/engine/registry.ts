@@ -33,8 +33,8 @@ export interface EngineKind {
   readonly order: number;
   /** Options of `openDevice` that are for it, in words that spaces separate. */
   readonly options: string;
-  /** Those of these that choose this engine where no backend is named. */
-  readonly chosenBy?: readonly string[];
+  /** Those of these that choose this engine where no backend is named; spaces separate them, too. */
+  readonly chosenBy?: string;
   /** Checks its options; called when one is given, whichever engine is to open. @throws ValidationError */
   check?(options: EngineRequest): Promise<void>;
   /** Options that name its devices, where it may have several. @throws BackendUnavailableError */
@@ -57,7 +57,7 @@ const engines = new Map<string, EngineKind>([
       protocol: ENGINE_PROTOCOL,
       order: 1,
       options: "gpuDevice software powerPreference",
-      chosenBy: ["gpuDevice"],
+      chosenBy: "gpuDevice",
       check: async (options) => (await import("./webgpu/device/check-options.js")).checkOptions(options),
       open: async (request) => (await import("./webgpu/device/adapter.js")).openWebgpu(request),
     },

@@ -28,7 +28,7 @@ const fake: EngineKind = {
   // behind the cpu engine: `auto` of other tests is to go on without it
   order: 100,
   options: "slot",
-  chosenBy: ["slot"],
+  chosenBy: "slot",
   async open(request) {
     const { slot = 0 } = request as { slot?: number };
     if (slot > 0) {

@@ -23,7 +23,7 @@
 namespace {
 
 enum Result { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
-              NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+              INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
 
 uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -75,9 +75,16 @@ int release(void* at) {
 
 using Clock = std::chrono::steady_clock;
 
+/// Handles belong to the context that is current when they are made, as with a driver: those of another are refused.
+thread_local void* current = nullptr;
+struct Stream {
+  void* context = current;
+};
 struct Event {
+  void* context = current;
   Clock::time_point reached{};
 };
+bool isOfCurrent(void* stream) { return stream == nullptr || ((Stream*)stream)->context == current; }
 
 int copy(void* to, const void* from, size_t bytes) {
   if (fault != SUCCESS) return fault;
@@ -158,7 +165,10 @@ API cuDevicePrimaryCtxReset_v2(int) {
   fault = SUCCESS;
   return SUCCESS;
 }
-API cuCtxSetCurrent(void*) { return SUCCESS; }
+API cuCtxSetCurrent(void* context) {
+  current = context;
+  return SUCCESS;
+}
 API cuDeviceCanAccessPeer(int* to, int, int) {
   *to = 1;
   return SUCCESS;
@@ -177,7 +187,10 @@ API cuMemGetInfo_v2(size_t* available, size_t* total) {
   return SUCCESS;
 }
 
-API cuMemAllocAsync(void** to, size_t bytes, void*) { return fault != SUCCESS ? int(fault) : allocate(to, bytes, true); }
+API cuMemAllocAsync(void** to, size_t bytes, void* stream) {
+  if (!isOfCurrent(stream)) return INVALID_HANDLE;
+  return fault != SUCCESS ? int(fault) : allocate(to, bytes, true);
+}
 API cuMemAlloc_v2(void** to, size_t bytes) { return cuMemAllocAsync(to, bytes, nullptr); }
 API cuMemFreeAsync(void* at, void*) { return fault != SUCCESS ? int(fault) : release(at); }
 API cuMemFree_v2(void* at) { return cuMemFreeAsync(at, nullptr); }
@@ -224,11 +237,11 @@ API cuMemsetD32Async(unsigned* to, unsigned word, size_t count, void*) {
 }
 
 API cuStreamCreate(void** to, unsigned) {
-  *to = new char;
+  *to = new Stream;
   return fault;
 }
 API cuStreamDestroy_v2(void* stream) {
-  delete (char*)stream;
+  delete (Stream*)stream;
   return SUCCESS;
 }
 API cuStreamSynchronize(void*) { return fault; }
@@ -242,7 +255,8 @@ API cuEventDestroy_v2(void* event) {
   delete (Event*)event;
   return SUCCESS;
 }
-API cuEventRecord(void* event, void*) {
+API cuEventRecord(void* event, void* stream) {
+  if (stream != nullptr && ((Event*)event)->context != ((Stream*)stream)->context) return INVALID_HANDLE;
   ((Event*)event)->reached = Clock::now() + std::chrono::microseconds(waitMicroseconds);
   return fault;
 }
@@ -277,8 +291,9 @@ API cuFuncGetAttribute(int* to, int, void*) {
   return fault;
 }
 API cuLaunchKernel(void* kernel, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned x, unsigned y, unsigned z,
-                   unsigned sharedBytes, void*, void** parameters, void**) {
+                   unsigned sharedBytes, void* stream, void** parameters, void**) {
   if (fault != SUCCESS) return fault;
+  if (!isOfCurrent(stream)) return INVALID_HANDLE;
   if (gridX == 0 || gridY == 0 || gridZ != 1 || x == 0 || x > 1024 || y != 1 || z != 1) return INVALID_VALUE;
   // as a real launch does, it succeeds; whoever waits for it learns
   if (++launches == faultAt) fault = ILLEGAL_ADDRESS;
@@ -294,6 +309,7 @@ API cuGetErrorName(int error, const char** to) {
     case NOT_INITIALIZED: *to = "CUDA_ERROR_NOT_INITIALIZED"; break;
     case NO_DEVICE: *to = "CUDA_ERROR_NO_DEVICE"; break;
     case INVALID_DEVICE: *to = "CUDA_ERROR_INVALID_DEVICE"; break;
+    case INVALID_HANDLE: *to = "CUDA_ERROR_INVALID_HANDLE"; break;
     case NOT_FOUND: *to = "CUDA_ERROR_NOT_FOUND"; break;
     case NOT_READY: *to = "CUDA_ERROR_NOT_READY"; break;
     case ILLEGAL_ADDRESS: *to = "CUDA_ERROR_ILLEGAL_ADDRESS"; break;

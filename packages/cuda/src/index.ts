@@ -21,11 +21,12 @@ export const cudaEngine: EngineKind = {
   // before webgpu, which reaches the same GPUs
   order: 0,
   options: "gpu gpus",
-  chosenBy: ["gpu", "gpus"],
-  async check({ gpu, gpus }: EngineRequest) {
-    checkWhole("gpu", gpu ?? 0);
+  chosenBy: "gpu gpus",
+  async check(request: EngineRequest) {
+    const { gpu = 0, gpus } = request;
+    checkWhole("gpu", gpu);
     if (gpus === undefined) return;
-    if (gpu !== undefined) {
+    if (request.gpu !== undefined) {
       throw new ValidationError("gpu and gpus were given together.", "Leave out one of the two.");
     }
     if (gpus === "all") return;

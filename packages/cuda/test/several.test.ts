@@ -151,8 +151,9 @@ describe("tables", () => {
     [3, false],
     [7, false],
   ])("%s GPUs, which reach each other: %s, answer as a Map does", async (gpus, peers) => {
+    inject("DEVICES", 2);
     using device = await openSharing(
-      Array.from({ length: gpus }, () => 0),
+      Array.from({ length: gpus }, (_, i) => i % 2),
       { peers },
     );
     using map = await DynamicMap.create(device, { key: "u64", value: ["f32", "u32"], capacity: 100 });
@@ -224,7 +225,8 @@ describe("tables", () => {
 
 describe.each([true, false])("sketches on GPUs that reach each other: %s", (peers) => {
   it("know what any GPU was given", async () => {
-    using device = await openSharing([0, 0, 0], { peers });
+    inject("DEVICES", 3);
+    using device = await openSharing([0, 1, 2], { peers });
     using filter = await BloomFilter.create(device, { key: "u32", capacity: 20_000 });
     using keys = await device.upload(uniqueKeys(9000));
     await filter.add(keys);

@@ -110,6 +110,7 @@ export class CudaContext {
 
   /** An event on the stream: what was submitted is done when it comes. */
   record({ timed = false } = {}): number {
+    this.enter();
     const flags = timed ? 0 : EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING;
     const event =
       (timed ? undefined : this.#events.pop()) ??
@@ -129,9 +130,7 @@ export class CudaContext {
   /** What is submitted here later runs after all that was submitted to `other` by now. */
   after(other: CudaContext): void {
     if (other === this) return;
-    other.enter();
     const event = other.record();
-    this.enter();
     this.check("Waiting for another GPU", this.api.cuStreamWaitEvent(this.stream, event, 0));
     other.#events.push(event);
   }
