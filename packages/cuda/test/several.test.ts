@@ -11,7 +11,7 @@ import {
   StaticMultimap,
   ValidationError,
 } from "../../../src/index.js";
-import { count, groupBy, join, max, mean, sum } from "../../../src/relational/index.js";
+import { count, dropDuplicates, groupBy, join, max, mean, sum } from "../../../src/relational/index.js";
 import { BloomFilter, HyperLogLog } from "../../../src/sketches/index.js";
 import {
   expectAllSet,
@@ -338,6 +338,24 @@ describe("tables of rows", () => {
     ]);
     expect(answers[1]).toEqual(answers[0]);
     expect(answers[2]).toEqual(answers[0]);
+  });
+});
+
+describe("rows that differ", () => {
+  it.each(["first", "last"] as const)("stay in their order, whoever owns them: %s", async (keep) => {
+    const ids = counting(20_000).map((i) => (i * 31) % 7001);
+    const answers: unknown[] = [];
+    const plans: Plan[] = [];
+    for (const gpus of [[0], [0, 0, 0]]) {
+      using device = await openSharing(gpus);
+      using table = await device.uploadTable({ id: ids, at: counting(20_000) });
+      const onPlan = (plan: Plan) => plans.push(plan);
+      using left = await dropDuplicates(table, { on: ["id"], keep, output: "device", onPlan });
+      answers.push((await left.toArrow()).toArray());
+    }
+    expect(plans[1].reason).toMatch(/of 20000 rows went to another of 3 GPUs/);
+    expect((answers[0] as unknown[]).length).toBe(7001);
+    expect(answers[1]).toEqual(answers[0]);
   });
 });
 

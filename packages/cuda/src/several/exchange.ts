@@ -332,7 +332,7 @@ export async function arrayAt<T extends ScalarType>(
 }
 
 /** An array of one GPU from a byte on. */
-function rangeOf(array: DeviceArray, byte: number) {
+export function rangeOf(array: DeviceArray, byte = 0) {
   const { buffer, byteOffset } = placeOf(array);
   return { buffer, offset: byteOffset + byte };
 }

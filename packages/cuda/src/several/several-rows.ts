@@ -8,12 +8,13 @@ import {
   type DeviceColumn,
   type DeviceKeys,
   destroyColumns,
+  gpuArray,
   type JoinedColumns,
   type JoinedSide,
+  type Keep,
   LimitError,
   MAX_PAIRS,
   newArray,
-  placeOf,
   type Range,
   type ReduceCall,
   type ReducedGroups,
@@ -23,7 +24,7 @@ import {
   type Words,
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
-import { arrayAt, Exchange, inputOn, type KeyPart } from "./exchange.js";
+import { arrayAt, Exchange, inputOn, type KeyPart, rangeOf } from "./exchange.js";
 import { settled } from "./gpus.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { arrayOf, arrayOn, spansOf } from "./pieces.js";
@@ -64,8 +65,15 @@ export function severalRows(
     const grouped = isShared ? await reduceShared(host, parts, keys, reductions, call) : null;
     return grouped ?? (reducer as NonNullable<typeof reducer>).reduce(keys, reductions, call);
   };
+  const distinctRows: RowOperations["distinctRows"] = async (keys, keep, call) => {
+    const keyParts = keys.rows >= least ? keyPartsOf(keys) : null;
+    return keyParts
+      ? distinctShared(host, parts, keys, keyParts, keep, call)
+      : first.distinctRows(keys, keep, call);
+  };
   return Object.create(first, {
     joinColumns: { value: joinColumns },
+    distinctRows: { value: distinctRows },
     reducer: { value: reducer && { takes: reducer.takes, reduce } },
   });
 }
@@ -79,6 +87,11 @@ function keyPartsOf({ columns }: DeviceKeys): KeyPart[] | null {
     parts.push({ column: column.data, type: "u32", each: column.width });
   }
   return parts;
+}
+
+/** Groups that a GPU has. */
+interface GroupsOf extends ReducedGroups {
+  readonly gpu: number;
 }
 
 /** A column that goes to other GPUs; null for one that does not. */
@@ -352,10 +365,56 @@ async function reduceShared(
   }
 }
 
+/** The rows that stay, of each key at its owner, ascending. */
+async function distinctShared(
+  host: SeveralHost,
+  parts: readonly RowOperations[],
+  keys: DeviceKeys,
+  keyParts: readonly KeyPart[],
+  keep: Keep,
+  call: RowCall,
+): Promise<Words> {
+  const { gpus } = host;
+  const rows = await RowsThere.owned(host, keys.rows, keyParts);
+  const kept: Words[] = [];
+  const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+  try {
+    const numbers = await rows.numbers();
+    const there = await inOrder(parts, (owner) => rows.keys(owner, keys));
+    const { signal, log } = call;
+    const lists = await settled(
+      parts.map(async (part, owner) => {
+        if (there[owner].rows === 0) return [];
+        const options = { signal, ...(owner === 0 && { log }) };
+        kept[owner] = await part.distinctRows(there[owner], keep, options);
+        const { length: COUNT } = kept[owner];
+        const { gpu, engine } = gpus.hosts[owner];
+        const buffer = await scratch[owner].buffer(4 * COUNT + 4);
+        const bindings = { order: rangeOf(kept[owner]), column: rangeOf(numbers[owner]), to: { buffer } };
+        const gather = await gpu.compile(ownerKernels.gather, {});
+        await gpu.submit("numbers", (recorder) =>
+          recorder.dispatch(gather, bindings, { COUNT, BYTES: 4 }, blocksFor(COUNT)),
+        );
+        const data = gpuArray(engine, gpu, "u32", COUNT, { buffer, byteOffset: 0, owned: false });
+        const column: DeviceColumn = { values: { kind: "fixed", width: 4, data }, validity: null };
+        return [{ gpu: owner, groups: COUNT, columns: [column, column] }];
+      }),
+    );
+    noteExchange(call, [rows], keys.rows);
+    const { columns } = await merge(host, lists.flat());
+    call.onProgress?.(keys.rows, keys.rows);
+    return (columns[0] as WordColumn).values.data;
+  } finally {
+    for (const list of kept) list?.destroy();
+    gpus.release(scratch);
+    rows.release();
+  }
+}
+
 /** Brings the groups of all GPUs to the first, in the order of the numbers in their last column. */
 async function merge(
   host: SeveralHost,
-  all: readonly (ReducedGroups & { readonly gpu: number })[],
+  all: readonly Pick<GroupsOf, "gpu" | "groups" | "columns">[],
 ): Promise<ReducedGroups> {
   const { gpus, engine } = host;
   const { engine: firstEngine, gpu } = gpus.hosts[0];
@@ -397,7 +456,7 @@ async function merge(
       const column = await collected(c);
       const data = await newArray(firstEngine, gpu, "u32", (groups * values.width) / 4);
       made.push({ values: { ...values, data: arrayOn(engine, 0, data) }, validity: null });
-      const to = { buffer: placeOf(data).buffer, offset: placeOf(data).byteOffset };
+      const to = rangeOf(data);
       const words = { COUNT: groups, FROM: 0, BYTES: values.width };
       await gpu.submit("merge", (recorder) =>
         recorder.dispatch(scatter, { order: places, column, to }, words, blocksFor(groups)),
