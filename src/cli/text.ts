@@ -1,5 +1,8 @@
 /** Numbers, amounts and lists in words for people. */
 
+/** Rows of a result that are printed. */
+export const FIRST_ROWS = 10;
+
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 /** 1234567 as "1,234,567". */
