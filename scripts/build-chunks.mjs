@@ -71,6 +71,7 @@ const PARTS = {
   "io-blocks": [
     between(["csv-read", "csv-write"], ["parquet-read", "parquet-write", "arrow"]),
     between(["csv-read", "parquet-read"], ["csv-write", "parquet-write", "arrow"]),
+    "arrow/first-rows",
   ],
   "csv-read": ["io/csv/csv-read"],
   "csv-write": ["io/csv/csv-write"],

@@ -5,10 +5,7 @@ import { hexText } from "../io/ascii.js";
 import { isNumeric, isText, textReader } from "../io/values.js";
 import { renderGrid } from "./grid.js";
 import { type Host, isStyled, widthOf } from "./host.js";
-import { counted, grouped, listed } from "./text.js";
-
-/** Rows that are printed. */
-export const FIRST_ROWS = 10;
+import { counted, FIRST_ROWS, grouped, listed } from "./text.js";
 
 /**
  * Prints the first rows and the row count to stdout. @param rows of the whole, of which `table` may be the beginning

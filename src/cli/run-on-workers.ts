@@ -6,12 +6,11 @@ import { jsonLine, visible } from "../io/visible.js";
 import { clusterPackage } from "./cluster-package.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
-import { FIRST_ROWS, printTable } from "./preview.js";
 import { openProgress } from "./progress.js";
 import { askedTypes, memoryOptions, threadCount, wholeNumber } from "./table-checks.js";
 import type { TableCommand, TableCommandOptions } from "./table-command.js";
 import { checkedFormat, STANDARD } from "./table-files.js";
-import { counted } from "./text.js";
+import { counted, FIRST_ROWS } from "./text.js";
 
 /** Runs a command. @throws CallError for a wrong call; what warpmap-cluster throws */
 export async function runOnWorkers(
@@ -131,7 +130,7 @@ async function printFirst(result: ClusterResult, host: Host): Promise<void> {
     rows += table.numRows;
     if (rows >= FIRST_ROWS) break;
   }
-  printTable(concatTables(first), host, result.rows);
+  (await import("./preview.js")).printTable(concatTables(first), host, result.rows);
 }
 
 function stageText(stages: readonly StageReport[], seconds: number): string {

@@ -7,7 +7,6 @@ import type { Table } from "@uwdata/flechette";
 import { lateBatches } from "../io/index.js";
 import { jsonLine } from "../io/visible.js";
 import type { MemoryOptions, SpillReport } from "../spill/memory-options.js";
-import { printTable } from "./preview.js";
 import { StreamedResult } from "./streamed-result.js";
 import {
   AskedColumns,
@@ -79,7 +78,7 @@ async function runOn(
     if (out !== undefined) await writeResult(out, result.tables(), { threads }, host);
     else for await (const _ of result.tables());
   });
-  tell(result, stages, { limit: memory.limit, peak: peakMemory(), ...spilled }, run);
+  await tell(result, stages, { limit: memory.limit, peak: peakMemory(), ...spilled }, run);
 }
 
 /** Rows so far, told as they come. */
@@ -165,12 +164,12 @@ interface MemoryReport extends SpillReport {
   readonly peak: number;
 }
 
-function tell(
+async function tell(
   { numRows: rows, names: columns, head }: StreamedResult,
   stages: ReadonlyMap<string, number>,
   memory: MemoryReport,
   { files: { out }, reading: { clock, progress, host }, options: { json, explain }, device, start }: Run,
-): void {
+): Promise<void> {
   progress.stop();
   const seconds = (performance.now() - start) / 1000;
   if (json) {
@@ -181,7 +180,7 @@ function tell(
     return;
   }
   if (out !== undefined) tellWritten({ numRows: rows, numCols: columns.length }, out, host);
-  else if (head !== undefined) printTable(head, host, rows);
+  else if (head !== undefined) (await import("./preview.js")).printTable(head, host, rows);
   host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}${memoryText(memory)}`);
   if (!explain) return;
   for (const [stage, spent] of stages) host.stderr.write(`  of which ${stage}: ${spent.toFixed(3)} s\n`);

@@ -2,8 +2,8 @@
 import type { Table } from "@uwdata/flechette";
 import { firstRows } from "../arrow/first-rows.js";
 import { stackTables } from "../arrow/stack-tables.js";
-import { FIRST_ROWS } from "./preview.js";
 import { type TableCommand, worked } from "./table-command.js";
+import { FIRST_ROWS } from "./text.js";
 
 interface ResultOptions {
   /** Rows, at most. Default: all. */

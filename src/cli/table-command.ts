@@ -17,7 +17,6 @@ import { jsonLine, visible } from "../io/visible.js";
 import type { MemoryOptions } from "../spill/memory-options.js";
 import { deviceOptions } from "./device-choice.js";
 import type { Host } from "./host.js";
-import { printTable } from "./preview.js";
 import { openProgress, type Progress, readUnit, writeUnit } from "./progress.js";
 import { StageClock } from "./stage-clock.js";
 import { checkTypes, memoryOptions, rowLimit } from "./table-checks.js";
@@ -316,7 +315,7 @@ async function tellOutcome(
     host.stdout.write(jsonLine({ rows, columns, seconds, device: device.backend, plan }));
     return;
   }
-  if (out === undefined) printTable(table, host);
+  if (out === undefined) (await import("./preview.js")).printTable(table, host);
   else tellWritten(table, out, host);
   host.stderr.write(`\n${deviceLine(device)}\n${clock.text(seconds, explain)}`);
   if (plan) host.stderr.write(planText(stage, plan));

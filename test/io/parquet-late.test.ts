@@ -1,5 +1,6 @@
 // Columns that are decoded when their values are read, and column chunks that go from file to file as they are.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { Type } from "@uwdata/flechette";
 import { parquetMetadata } from "hyparquet";
 import { expect, it } from "vitest";
 import { LateColumn } from "../../src/arrow/late-column.js";
@@ -79,6 +80,48 @@ it("joins rows that all match without decoding the columns beside the keys", asy
   const wanted = `select id, number, text, (id % 3)::integer as label from '${path("in.parquet")}'`;
   expect(await duck.rows(`select count(*) from (from '${out}' except all (${wanted}))`)).toEqual([["0"]]);
   expect(await duck.rows(`select count(*) from '${out}'`)).toEqual([[String(ROWS)]]);
+});
+
+it.each(["inner", "left"] as const)("takes the keys of a %s join from the right as they are", async (how) => {
+  await duck.run(
+    `copy (select 'text ' || hash(i) as text, i::bigint as id, (i % 3)::integer as label from range(${ROWS + 9}) t(i) order by hash(i, 3))
+       to '${path("held.parquet")}'`,
+  );
+  const right = lateBatches(path("in.parquet"), { columns: ["id", "number", "text"] });
+  const held = await readTable(path("held.parquet"));
+  const joined = join(held, right, { on: ["id", "text"], how, dictionaries: "left" });
+  const out = path(`keys-${how}.parquet`);
+  await writeTable(out, joined.batches());
+  for (const group of codecs(out).slice(0, Math.ceil(ROWS / GROUP)))
+    expect(group).toEqual({ text: "ZSTD", id: "ZSTD", label: "SNAPPY", number: "ZSTD" });
+  const wanted = `select l.*, number from '${path("held.parquet")}' l ${how} join '${path("in.parquet")}' using (id, text)`;
+  expect(await duck.rows(`select count(*) from (from '${out}' except all (${wanted}))`)).toEqual([["0"]]);
+  expect(await duck.rows(`select count(*) from '${out}'`)).toEqual(
+    await duck.rows(`select count(*) from (${wanted})`),
+  );
+});
+
+it("takes keys from the left that are stored in another way on the right", async () => {
+  await duck.run(
+    `copy (select -0.0::double as zero, i::bigint as id from range(${GROUP}) t(i)) to '${path("other.parquet")}' (codec zstd)`,
+  );
+  const on = (key: string) => [["key", key]] as [string, string][];
+  for (const [key, held] of [
+    ["zero", { key: Float64Array.of(0) }],
+    ["id", { key: Int32Array.from({ length: GROUP }, (_, i) => GROUP - 1 - i) }],
+  ] as const) {
+    const options = { on: on(key), dictionaries: "left" } as const;
+    const right = lateBatches(path("other.parquet"), { columns: [key] });
+    await writeTable(path("other-out.parquet"), join({ ...held }, right, options).batches());
+    const made = await readTable(path("other-out.parquet"));
+    expect([made.numRows, String(made.schema.fields[0].type.typeId)]).toEqual([
+      GROUP,
+      String(key === "zero" ? Type.Float : Type.Int),
+    ]);
+    const wanted = key === "zero" ? () => 0 : (row: number) => row;
+    const keys = made.getChild("key");
+    for (let row = 0; row < GROUP; row += 1000) expect(keys.at(row)).toBe(wanted(row));
+  }
 });
 
 it("decodes where only some rows match", async () => {

@@ -9,6 +9,7 @@ import { uniqueNames } from "../names.js";
 import { selectedColumns } from "../select-columns.js";
 import { placed, type Source } from "../source.js";
 import { isNotSupported, type NotSupported } from "./not-supported.js";
+import { bringBrotli, isEverywhere } from "./parquet-codecs.js";
 import { asText, type ColumnNode, columnMakers, isLeaf } from "./parquet-schema.js";
 import { isStoredRight } from "./parquet-types.js";
 
@@ -40,6 +41,7 @@ export async function openParquet(source: Source, options: ReadOptions): Promise
   const file = await placed(source, options);
   await checkMagic(file);
   const metadata = await readMetadata(file);
+  await loadBrotli(metadata);
   const { name: path } = file;
   const root = parquetSchema(metadata);
   const note = options.onNote && ((text: string) => options.onNote?.(`${path}: ${text}`));
@@ -58,6 +60,13 @@ export async function openParquet(source: Source, options: ReadOptions): Promise
     }
   });
   return { file, metadata, columns };
+}
+
+/** Loads the decoder that only the calling thread has, for a file that needs it. */
+async function loadBrotli({ row_groups }: FileMetaData): Promise<void> {
+  const isBrotli = ({ columns }: RowGroup) => columns.some(({ meta_data }) => meta_data?.codec === "BROTLI");
+  if (isEverywhere("BROTLI") || !row_groups.some(isBrotli)) return;
+  bringBrotli((await import("hyparquet-compressors/src/brotli.js")).decompressBrotli);
 }
 
 /** The error for a column of a kind that is not read. */

@@ -6,7 +6,6 @@
  */
 import { Column, type Table } from "@uwdata/flechette";
 import type { ColumnChunk } from "hyparquet";
-import { decompressBrotli } from "hyparquet-compressors/src/brotli.js";
 import { buffersOf } from "../../host/buffers.js";
 import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
@@ -16,7 +15,7 @@ import type { Source } from "../source.js";
 import { notUtf8 } from "../utf8.js";
 import { NotSupported } from "./not-supported.js";
 import { unpackedColumn } from "./packed-column.js";
-import { bringBrotli, isEverywhere, prepareCodecs } from "./parquet-codecs.js";
+import { isEverywhere, prepareCodecs } from "./parquet-codecs.js";
 import { type ChunkBytes, type ColumnPlan, columnReader, type ReadColumn } from "./parquet-column-reader.js";
 import {
   bytesAt,
@@ -32,8 +31,6 @@ import {
 import { columnError, tableOf } from "./parquet-part.js";
 import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
 import { arrowTypeOf, type LeafNode, leavesOf } from "./parquet-schema.js";
-
-bringBrotli(decompressBrotli);
 
 /**
  * Values that are worth other threads: with fewer the calling thread is done when they are up. An estimate, from how

@@ -3,7 +3,10 @@
  * key column comes out once, under the left's name: in a right join with the right's values, in a full join with the
  * values of whichever side has the row. Columns that nobody asks for are not read.
  */
-import type { SourceTable } from "../../arrow/columns.js";
+
+import { Type } from "@uwdata/flechette";
+import { typeName, valueType } from "../../arrow/arrow-types.js";
+import type { SourceColumn, SourceTable } from "../../arrow/columns.js";
 import { type OutputColumn, plainColumn } from "../../arrow/materialise.js";
 import type { JoinKind, Sides } from "../../engine/join-kinds.js";
 import { ValidationError } from "../../errors.js";
@@ -70,6 +73,25 @@ export function pickColumns(
       `${option} names a column "${name}" that the result would not have.`,
       `${near === undefined ? "" : `Did you mean "${near}"? `}Its columns would be: ${all.join(", ") || "none"}.`,
     );
+  });
+}
+
+/**
+ * The same columns for rows of pairs alone, whose keys are equal: keys are the right's where its values are made late.
+ * Right rows that all come through once and in order leave such a column as it is.
+ */
+export function lateKeys(
+  outputs: readonly OutputColumn[],
+  keys: Sides<readonly SourceColumn[]>,
+): readonly OutputColumn[] {
+  return outputs.map((output) => {
+    const { left: part, field } = output;
+    const key = part?.source && !output.right ? keys.left.indexOf(part.source) : -1;
+    if (key < 0 || keys.right[key].late === null) return output;
+    const [type, other] = [keys.left[key], keys.right[key]].map((side) => valueType(side.field.type));
+    // equal floats may be 0 and -0
+    const isSame = typeName(type) === typeName(other) && type.typeId !== Type.Float;
+    return isSame ? { field, right: plainColumn("right", keys.right[key]).right } : output;
   });
 }
 

@@ -14,7 +14,7 @@ import { bitmapBytes, countSet } from "../../bitmaps.js";
 import type { OutputOption } from "../../containers/arguments.js";
 import type { Placement } from "../../engine/engine.js";
 import { type Keying, keyingOf } from "../../engine/hash-seed.js";
-import { rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";
+import { type JoinKind, rowsWhere, type Segment, type Sides } from "../../engine/join-kinds.js";
 import type { RowIndex } from "../../engine/row-operations.js";
 import { closeAll } from "../../spill/closing.js";
 import type { MemoryOptions } from "../../spill/memory-options.js";
@@ -27,6 +27,7 @@ import type { KeyForm } from "../keys/key-types.js";
 import { RelationalCall } from "../relational-call.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { joinHeld, joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
+import { lateKeys } from "./join-columns.js";
 import { PARTS, restOf } from "./join-parts.js";
 import { noting, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { repeatedColumns } from "./repeated-columns.js";
@@ -265,7 +266,7 @@ class LargeJoin {
     try {
       for await (const batch of batches) {
         this.session.pause();
-        const prepared = this.#coded(this.prepare(...sidesOf(side, batch, held)), own);
+        const prepared = this.#coded(this.prepare(...sidesOf(side, batch, held)), own, how);
         const made = joinHeld(prepared, side, { forms, index }, { how, matched }, this.maxBytes);
         yield* call.eachOnSlot([batch, held], made);
       }
@@ -277,9 +278,15 @@ class LargeJoin {
     yield* this.#alone(...sidesOf(side, this.empty[side], held), rest);
   }
 
-  /** @param held the side whose rows may come again and again */
-  #coded(prepared: PreparedJoin, held: "left" | "right"): PreparedJoin {
-    return this.coded ? { ...prepared, outputs: repeatedColumns(prepared.outputs, held) } : prepared;
+  /**
+   * @param held the side whose rows may come again and again
+   * @param how which rows come out
+   */
+  #coded(prepared: PreparedJoin, held: "left" | "right", how: JoinKind | null): PreparedJoin {
+    if (!this.coded) return prepared;
+    const { outputs, keys } = prepared;
+    const made = held === "left" && how === "inner" ? lateKeys(outputs, keys) : outputs;
+    return { ...prepared, outputs: repeatedColumns(made, held) };
   }
 
   async #index(side: "left" | "right", held: SourceTable): Promise<RowIndex> {

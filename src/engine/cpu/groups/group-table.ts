@@ -1,11 +1,12 @@
 /**
  * A table from keys to group numbers: 0, 1, 2, … in the order in which keys come. Linear probing over slots of code and
- * number + 1, at most half full. Keys of one word that lie near the first ones are found in an array without a hash.
+ * number + 1, at most half full. Keys of one word that lie near the first ones are found in an array without a hash; where
+ * all keys are known to lie there, there are no slots.
  *
  * Its arrays are plain data, which threads can share one after the other.
  */
 import type { KernelBlock } from "../../../host/lane-kernels.js";
-import { sameStrings, sameWords, type TableKeys } from "./key-tables.js";
+import { type KeyRange, sameStrings, sameWords, type TableKeys } from "./key-tables.js";
 import { mixedWord, type RowHashing } from "./row-keys.js";
 
 /** The arrays of a table. */
@@ -32,6 +33,8 @@ export interface GroupKeys {
   readonly stride: number;
   readonly width: number;
   readonly bytes: readonly Uint8Array[];
+  /** Where all keys of one word lie; null where nobody knows. */
+  readonly range: KeyRange | null;
 }
 
 const GROUPS = 0;
@@ -51,14 +54,14 @@ export function groupWords(keys: GroupKeys, groups: number): number {
 
 /** Memory for so many groups, zeroed. */
 export function groupMemory(
-  { exact, hashed, stride }: GroupKeys,
+  { exact, hashed, stride, range }: GroupKeys,
   groups: number,
   words: (length: number) => Uint32Array,
 ): GroupMemory {
   return {
     head: words(2),
-    slots: words(4 * 2 ** Math.ceil(Math.log2(groups))),
-    near: words(exact && !hashed ? NEAR_KEYS : 0),
+    slots: words(range ? 0 : 4 * 2 ** Math.ceil(Math.log2(groups))),
+    near: words(range ? 2 ** Math.ceil(Math.log2(range.size)) : exact && !hashed ? NEAR_KEYS : 0),
     codes: words(groups),
     words: words(exact ? 0 : groups * stride),
     firsts: words(groups),
@@ -101,7 +104,7 @@ export class GroupTable {
     slots.fill(0);
     near.fill(0);
     for (let group = 0; group < this.groups; group++) {
-      this.#place(group);
+      if (slots.length > 0) this.#place(group);
       const index = (codes[group] - head[NEAR_FROM]) >>> 0;
       if (index < near.length) near[index] = group + 1;
     }
@@ -136,9 +139,11 @@ export class GroupTable {
 
   #findWords({ codes }: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
     const { head, near } = this.memory;
-    if (head[GROUPS] === 0) head[NEAR_FROM] = leastOf(codes, from, to);
+    const { range } = this.keys;
+    if (head[GROUPS] === 0) head[NEAR_FROM] = range?.smallest ?? leastOf(codes, from, to);
     const least = head[NEAR_FROM] | 0;
     const done = this.block?.findNear(codes, from, to, least, near) ?? 0;
+    if (range) return this.#findInRange(codes, from, from + done, to, firstRow, ids);
     for (let position = from + done; position < to; position++) {
       position = findNear(codes, position, to, near, least, ids, from);
       if (position === to) break;
@@ -148,6 +153,33 @@ export class GroupTable {
       if (index < near.length) near[index] = found;
       ids[position - from] = found - 1;
     }
+    return to - from;
+  }
+
+  /** Finds the keys from position `at` on, of which all are near. There is room for all. */
+  #findInRange(
+    codes: Uint32Array,
+    from: number,
+    at: number,
+    to: number,
+    firstRow: number,
+    ids: Uint32Array,
+  ): number {
+    const { head, near, codes: own, firsts } = this.memory;
+    const least = head[NEAR_FROM];
+    let groups = head[GROUPS];
+    for (let position = at; position < to; position++) {
+      const code = codes[position];
+      const index = (code - least) >>> 0;
+      let found = near[index];
+      if (found === 0) {
+        own[groups] = code;
+        firsts[groups] = firstRow + position;
+        near[index] = found = ++groups;
+      }
+      ids[position - from] = found - 1;
+    }
+    head[GROUPS] = groups;
     return to - from;
   }
 

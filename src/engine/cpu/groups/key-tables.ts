@@ -55,6 +55,8 @@ export class Slots {
   /** Number of the last slot. */
   mask: number;
   readonly tree: KeyTree;
+  /** What was read ahead: no compiler leaves out what is kept. */
+  touched = 0;
 
   /** @param words a power of two of slots */
   constructor(words: Uint32Array = new Uint32Array(2), tree?: Uint32Array) {
@@ -171,6 +173,10 @@ export class ExactTable implements KeyTable {
   }
 }
 
+/** Keys whose places are read ahead, and slots that the caches hold. Measured with 2 million strings, on a Xeon, Node 20. */
+const TOUCHED = 2 ** 7;
+const CACHED_SLOTS = 2 ** 18;
+
 /** Keys of any form: equal codes are candidates, and the keys themselves are compared. Slots hold positions. */
 export class RowTable implements KeyTable {
   readonly #slots: Slots;
@@ -192,6 +198,8 @@ export class RowTable implements KeyTable {
     const noStrings = build.bytes.length === 0;
     let repeats = 0;
     for (let position = from; position < to; position++) {
+      if ((position - from) % TOUCHED === 0)
+        this.#touch(build, position, Math.min(to, position + TOUCHED), false);
       if (skip !== null && skip[position] !== 0) continue;
       const code = codes[position * codeStride];
       const at = position * stride + base;
@@ -236,6 +244,8 @@ export class RowTable implements KeyTable {
     const noStrings = build.bytes.length === 0;
     let hits = 0;
     for (let position = from; position < to; position++) {
+      if ((position - from) % TOUCHED === 0)
+        this.#touch(probe, position, Math.min(to, position + TOUCHED), true);
       if (skip !== null && skip[position] !== 0) {
         matches[position * codeStride] = 0;
         continue;
@@ -264,6 +274,21 @@ export class RowTable implements KeyTable {
         found !== 0 && recorded ? buildCodes[(found - 1) * codeStride + 1] + 1 : found;
     }
     return hits;
+  }
+
+  /** Reads what some keys will be looked up in, where that is outside of the caches: so their misses overlap. */
+  #touch({ codes, codeStride }: TableKeys, from: number, to: number, withKeys: boolean): void {
+    const { words: slots, mask } = this.#slots;
+    if (mask < CACHED_SLOTS) return;
+    const { words, stride, base } = this.#build;
+    let sum = 0;
+    for (let position = from; position < to; position++)
+      sum ^= slots[((codes[position * codeStride] & mask) << 1) + 1];
+    for (let position = from; withKeys && position < to; position++) {
+      const found = slots[((codes[position * codeStride] & mask) << 1) + 1];
+      if (found !== 0) sum ^= words[(found - 1) * stride + base];
+    }
+    this.#slots.touched = sum;
   }
 }
 

@@ -247,7 +247,7 @@ export function openRank(job: RankJob): Work {
 }
 
 /** Set bits of a word. */
-function bitsIn(word: number): number {
+export function bitsIn(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

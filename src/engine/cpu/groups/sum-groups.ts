@@ -1,7 +1,7 @@
 /**
  * Groups rows and adds up their values in one pass (aggregate-jobs.ts): by slices of rows as long as a thread's groups
- * stay in its cache, else by partitions of sorted keys. Columns are copied to memory that threads share piece by piece,
- * while other threads work.
+ * stay in its cache, or follow each other in it, else by partitions of sorted keys. Columns are copied to memory that
+ * threads share piece by piece, while other threads work.
  */
 import { bitmapBytes } from "../../../bitmaps.js";
 import { ArrivingRows } from "../../../host/arrival.js";
@@ -25,12 +25,19 @@ import {
   setWords,
   wasTaken,
 } from "./aggregate-jobs.js";
-import { closeKeys, narrowKeys } from "./close-columns.js";
+import { type CloseKeys, closeKeys, narrowKeys } from "./close-columns.js";
 import { phaseClock } from "./group-rows.js";
 import { type GroupKeys, GroupTable, groupMemory, keysOf } from "./group-table.js";
 import { chooseLayout, type Layout } from "./key-layout.js";
+import { type KeyRange, keyRange } from "./key-tables.js";
 import { leadersOfStrings } from "./leaders.js";
-import { countGroups, type GroupPlaces, type PartitionsJob, recordsBefore } from "./partition-jobs.js";
+import {
+  bitsIn,
+  countGroups,
+  type GroupPlaces,
+  type PartitionsJob,
+  recordsBefore,
+} from "./partition-jobs.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
 import { arrivingColumns, type KeySide, keySide } from "./side-columns.js";
 
@@ -41,6 +48,14 @@ const LEAST_GROUPS = 2 ** 10;
 /** What a thread alone has in its memory at most, which few rows are not worth sorting for: a group for so many rows. */
 const MOST_GROUPS_ALONE = 2 ** 18;
 const ROWS_A_GROUP = 2;
+/** Bytes of a thread's groups that an array finds: keys of any order stay in the L2 cache. */
+const RANGE_BYTES = 2 ** 20;
+/** The same of all threads a row, where keys are in some order: as much as sorting takes. */
+const RANGE_BYTES_A_ROW = 32;
+/** Samples of rows that say whether keys are in some order, rows of each, and how far apart their keys are at most. */
+const SAMPLES = 32;
+const SAMPLE_ROWS = 2 ** 10;
+const SAMPLE_RANGE = 2 ** 12;
 /** Integers within a range of so many, and a null, have places that a word holds. */
 const CLOSE = 2 ** 31;
 
@@ -89,11 +104,17 @@ class Summing {
     this.#phase("pack keys");
     const groupOf = this.call.numbers ? run.work.words(keys.rows) : null;
     let columns = guessed(this.columns) ?? (await withGrids(run, this.columns, keys.rows));
-    const slices = async (least = 0) => new Slices(run, side, layout, columns, groupOf, least).sum();
+    let room = SMALL;
+    const slices = async () => new Slices(run, side, layout, columns, groupOf, room).sum();
     let made = await slices();
-    if (made === FULL && this.call.alone) {
-      const groups = Math.min(keys.rows / ROWS_A_GROUP, MOST_GROUPS_ALONE);
-      made = await slices(2 ** Math.ceil(Math.log2(groups)));
+    if (made === LOST) {
+      columns = await withGrids(run, this.columns, keys.rows);
+      made = await slices();
+    }
+    const larger = made === FULL ? this.#largerRoom(close, layout, new LaneSums(columns).stride) : null;
+    if (larger !== null) {
+      room = larger;
+      made = await slices();
     }
     if (made === LOST) {
       columns = await withGrids(run, this.columns, keys.rows);
@@ -114,7 +135,43 @@ class Summing {
     run.pace.share = 0.5; // rows are sorted, then summed up
     return sumByPartition(run, side, layout, columns, groupOf, this.#phase);
   }
+
+  /** Room for more groups than the caches hold; null where sorting takes less time or memory. */
+  #largerRoom({ keys, range: known }: CloseKeys, { exact }: Layout, stride: number): Room | null {
+    const { rows, columns } = keys;
+    const [column] = columns;
+    if (exact && column.kind === "words") {
+      const threads = threadsFor(this.run, rows);
+      const bytes = inSomeOrder(column.data, rows) ? (RANGE_BYTES_A_ROW * rows) / threads : RANGE_BYTES;
+      const most = bytes / (8 * stride + 16);
+      const range = known ?? keyRange({ rows, codes: column.data, skip: null }, most);
+      if (range && range.size <= most) return { groups: range.size, range };
+    }
+    if (!this.call.alone) return null;
+    const groups = Math.min(rows / ROWS_A_GROUP, MOST_GROUPS_ALONE);
+    return { groups: 2 ** Math.ceil(Math.log2(groups)), range: null };
+  }
 }
+
+/** Whether keys of rows that follow each other lie close together. */
+function inSomeOrder(keys: Uint32Array, rows: number): boolean {
+  const step = Math.max(SAMPLE_ROWS, Math.floor(rows / SAMPLES));
+  for (let from = 0; from < rows; from += step) {
+    const codes = keys.subarray(from, Math.min(rows, from + SAMPLE_ROWS));
+    if (keyRange({ rows: codes.length, codes, skip: null }, SAMPLE_RANGE) === null) return false;
+  }
+  return true;
+}
+
+/** What tables have room for. */
+interface Room {
+  /** Groups at least. */
+  readonly groups: number;
+  /** Where all keys lie. */
+  readonly range: KeyRange | null;
+}
+
+const SMALL: Room = { groups: 0, range: null };
 
 /** Gives floats the grids that they are likely to fit; null where some column's are hard to tell. */
 function guessed(columns: readonly SummedColumn[]): LaneColumn[] | null {
@@ -165,10 +222,10 @@ class Slices {
     readonly layout: Layout,
     readonly columns: readonly LaneColumn[],
     readonly groupOf: Uint32Array | null,
-    readonly leastGroups: number,
+    readonly room: Room,
   ) {
     const { exact, width, stride } = layout;
-    this.#form = { exact, hashed: false, width, stride, bytes: side.bytes };
+    this.#form = { exact, hashed: false, width, stride, bytes: side.bytes, range: room.range };
     this.#rows = side.keys.rows;
     this.#stop = stopFlag(run);
     this.#sets = this.#newSets();
@@ -204,12 +261,12 @@ class Slices {
   }
 
   #newSets(): GroupSets {
-    const { work, threads } = this.run;
+    const { work } = this.run;
     const { stride } = new LaneSums(this.columns);
     const fitting = 2 ** Math.floor(Math.log2(SET_BYTES / 8 / Math.max(1, stride)));
     const ofSlices = Math.min(MOST_GROUPS, Math.max(LEAST_GROUPS, fitting));
-    const groups = Math.max(ofSlices, this.leastGroups);
-    const count = Math.min(this.run.helpers(this.#rows) + 1, threads.count);
+    const groups = this.room.range ? this.room.groups : Math.max(ofSlices, this.room.groups);
+    const count = threadsFor(this.run, this.#rows);
     const sets = { memory: work.words(setWords(count, groups, this.#form, stride)), count, groups };
     freeSets(sets, true);
     return sets;
@@ -222,38 +279,54 @@ class Slices {
       groupSet(this.#sets, this.#form, lanes.stride, s),
     ).filter(wasTaken);
     const tables = sets.map(({ memory }) => new GroupTable(memory, this.#form, run.hashing));
+    for (const [s, table] of tables.entries()) lanes.carry(sets[s].sums, table.groups);
+    // a table that has room for all groups takes in those of the others
+    const isInPlace = tables.length === 1 || (tables.length > 0 && this.room.range !== null);
+    if (isInPlace && tables.length > 1) tables[0].place();
     const total = tables.reduce((sum, table) => sum + table.groups, 0);
-    const memory = groupMemory(this.#form, Math.max(1, total), (length) => new Uint32Array(length));
-    const all = new GroupTable(memory, this.#form, run.hashing);
-    const sums = new Float64Array(total * lanes.stride);
-    const { firsts } = memory;
+    const newMemory = () => groupMemory(this.#form, Math.max(1, total), (length) => new Uint32Array(length));
+    const all = isInPlace ? tables[0] : new GroupTable(newMemory(), this.#form, run.hashing);
+    const sums = isInPlace ? sets[0].sums : new Float64Array(total * lanes.stride);
+    const { firsts } = all.memory;
     // per set: the numbers of its groups among all
     const numbers = tables.map((table) => new Uint32Array(table.groups));
     for (const [s, table] of tables.entries()) {
+      if (table === all) {
+        for (let group = 0; group < table.groups; group++) numbers[s][group] = group;
+        continue;
+      }
       const known = all.groups;
       all.find(keysOf(table), 0, table.groups, 0, numbers[s]);
       lowerFirsts(firsts, numbers[s], known, table.memory.firsts);
-      lanes.carry(sets[s].sums, table.groups);
       lanes.merge(sets[s].sums, numbers[s], sums);
+      await run.pace.turn();
     }
     const { groups } = all;
-    const order = orderOf(firsts, groups);
-    const rank = new Uint32Array(groups);
-    for (let i = 0; i < groups; i++) rank[order[i]] = i;
-    const split = Array.from({ length: lanes.stride }, (_, lane) => laneOf(sums, order, lanes.stride, lane));
-    if (groupOf !== null) {
+    const ranks = ranksOf(firsts, groups, this.#rows);
+    const split: Float64Array[] = [];
+    for (let lane = 0; lane < lanes.stride; lane++) {
+      split.push(laneOf(sums, ranks, groups, lanes.stride, lane));
+      await run.pace.turn();
+    }
+    if (groupOf !== null && (ranks !== null || tables.length > 1)) {
       const { count, groups: room } = this.#sets;
       const map = run.work.words(room * count);
       for (const [s, ids] of numbers.entries())
-        for (let group = 0; group < ids.length; group++) map[s * room + group] = rank[ids[group]];
+        for (let group = 0; group < ids.length; group++)
+          map[s * room + group] = ranks === null ? ids[group] : ranks[ids[group]];
       await renumber(run, groupOf, map);
     }
     return {
-      firsts: Uint32Array.from(order, (group) => firsts[group]),
+      firsts: ranks === null ? firsts.slice(0, groups) : inRank(firsts, ranks),
       groupOf: groupOf?.slice() ?? null,
       columns: sumsOfLanes(columns, split),
     };
   }
+}
+
+/** Threads that so many rows are worth. */
+function threadsFor(run: RowRun, rows: number): number {
+  return Math.min(run.helpers(rows) + 1, run.threads.count);
 }
 
 /** Lowers the first rows of groups to those of a set; the groups from `known` on are new. */
@@ -264,18 +337,41 @@ function lowerFirsts(firsts: Uint32Array, numbers: Uint32Array, known: number, o
   }
 }
 
-/** Groups in the order of their first rows. */
-function orderOf(firsts: Uint32Array, groups: number): Uint32Array {
-  const order = new Float64Array(groups);
-  for (let group = 0; group < groups; group++) order[group] = firsts[group] * groups + group;
-  order.sort();
-  return Uint32Array.from(order, (place) => place % groups);
+/** Where each group is in the order of their first rows; null where they are in that order. */
+function ranksOf(firsts: Uint32Array, groups: number, rows: number): Uint32Array | null {
+  let sorted = 1;
+  while (sorted < groups && firsts[sorted - 1] < firsts[sorted]) sorted++;
+  if (sorted >= groups) return null;
+  const isFirst = new Uint32Array(Math.ceil(rows / 32));
+  for (let group = 0; group < groups; group++) isFirst[firsts[group] >>> 5] |= 1 << (firsts[group] & 31);
+  const before = new Uint32Array(isFirst.length);
+  for (let word = 1; word < before.length; word++)
+    before[word] = before[word - 1] + bitsIn(isFirst[word - 1]);
+  const ranks = new Uint32Array(groups);
+  for (let group = 0; group < groups; group++) {
+    const first = firsts[group];
+    ranks[group] = before[first >>> 5] + bitsIn(isFirst[first >>> 5] & ~(-1 << (first & 31)));
+  }
+  return ranks;
 }
 
-/** A lane of groups in an order. */
-function laneOf(sums: Float64Array, order: Uint32Array, stride: number, lane: number): Float64Array {
-  const values = new Float64Array(order.length);
-  for (let i = 0; i < order.length; i++) values[i] = sums[order[i] * stride + lane];
+function inRank(numbers: Uint32Array, ranks: Uint32Array): Uint32Array {
+  const ranked = new Uint32Array(ranks.length);
+  for (let group = 0; group < ranks.length; group++) ranked[ranks[group]] = numbers[group];
+  return ranked;
+}
+
+/** A lane of groups in their order. */
+function laneOf(
+  sums: Float64Array,
+  ranks: Uint32Array | null,
+  groups: number,
+  stride: number,
+  lane: number,
+): Float64Array {
+  const values = new Float64Array(groups);
+  for (let group = 0, at = lane; group < groups; group++, at += stride)
+    values[ranks === null ? group : ranks[group]] = sums[at];
   return values;
 }
 
@@ -333,7 +429,7 @@ async function sumByPartition(
   const keys = await sortByPartition(run, side, 0, rows, layout, bits, kept, valuesOf, sliceRows);
   phase("sort by partition");
   const { exact, width, stride: words } = layout;
-  const form = { exact, hashed: exact, width, stride: words, bytes: side.bytes };
+  const form = { exact, hashed: exact, width, stride: words, bytes: side.bytes, range: null };
   const { hashing } = run;
   const stop = stopFlag(run);
   const job = { kind: "group partitions", keys, form, hashing, groupOf, stop } as const;
