@@ -192,7 +192,10 @@ API cuMemAllocAsync(void** to, size_t bytes, void* stream) {
   return fault != SUCCESS ? int(fault) : allocate(to, bytes, true);
 }
 API cuMemAlloc_v2(void** to, size_t bytes) { return cuMemAllocAsync(to, bytes, nullptr); }
-API cuMemFreeAsync(void* at, void*) { return fault != SUCCESS ? int(fault) : release(at); }
+API cuMemFreeAsync(void* at, void* stream) {
+  if (!isOfCurrent(stream)) return INVALID_HANDLE;
+  return fault != SUCCESS ? int(fault) : release(at);
+}
 API cuMemFree_v2(void* at) { return cuMemFreeAsync(at, nullptr); }
 API cuMemAllocHost_v2(void** to, size_t bytes) { return fault != SUCCESS ? int(fault) : allocate(to, bytes, false); }
 API cuMemHostAlloc(void** to, size_t bytes, unsigned) { return cuMemAllocHost_v2(to, bytes); }
@@ -225,7 +228,11 @@ API cuMemcpyHtoDAsync_v2(void* to, const void* from, size_t bytes, void*) { retu
 API cuMemcpyDtoHAsync_v2(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
 API cuMemcpyDtoDAsync_v2(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
 API cuMemcpyAsync(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
-API cuMemsetD8Async(void* to, unsigned char byte, size_t count, void*) {
+API cuMemcpyPeerAsync(void* to, void* context, const void* from, void* other, size_t bytes, void*) {
+  return context == nullptr || other == nullptr ? int(INVALID_VALUE) : copy(to, from, bytes);
+}
+API cuMemsetD8Async(void* to, unsigned char byte, size_t count, void* stream) {
+  if (!isOfCurrent(stream)) return INVALID_HANDLE;
   if (fault != SUCCESS) return fault;
   std::memset(to, byte, count);
   return SUCCESS;

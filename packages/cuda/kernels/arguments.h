@@ -97,7 +97,7 @@ struct owner_count_arguments {
 };
 
 struct owner_offsets_arguments {
-  Range counts, totals;
+  Range counts, starts;
   uint32_t OWNERS, BLOCKS;
 };
 

@@ -3,7 +3,7 @@
 //
 //   owner_hash      hashes[i] takes a column of the keys in: FIRST begins them, and the columns come one after another
 //   owner_count     counts[owner][block]: elements of each owner in each block's share
-//   owner_offsets   the prefix sums of all counts, in place; totals[owner]; one block
+//   owner_offsets   the prefix sums of all counts, in place; starts[owner], and behind the last the sum; one block
 //   owner_place     order: the numbers of the selected elements, by owner
 //   owner_gather    to[i] = column[order[FROM + i]], or without a column that number itself and BASE
 //   owner_scatter   to[order[FROM + i]] = column[i]
@@ -99,13 +99,15 @@ WARPMAP_KERNEL(owner_offsets, owner_offsets_arguments, 1024) {
   const u32 first = threadIdx.x * share;
   u32 sum = 0;
   for (u32 i = first; i < first + share && i < all; i++) sum += counts[i];
-  u32 before = rows::blockPrefix(sum).before;
+  const rows::Prefix prefix = rows::blockPrefix(sum);
+  u32 before = prefix.before;
   for (u32 i = first; i < first + share && i < all; i++) {
     const u32 mine = counts[i];
     counts[i] = before;
-    if (mine > 0) atomicAdd((u32*)a.totals.at + i / a.BLOCKS, mine);
+    if (i % a.BLOCKS == 0) ((u32*)a.starts.at)[i / a.BLOCKS] = before;
     before += mine;
   }
+  if (threadIdx.x == 0) ((u32*)a.starts.at)[a.OWNERS] = prefix.total;
 }
 
 WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 8) {

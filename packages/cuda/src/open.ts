@@ -54,6 +54,7 @@ const reasonFor = (name: string, isChosen: boolean) =>
 /** The numbers of GPUs that `gpus` asks for. */
 function numbersOf(gpus: NonNullable<GpuOption["gpus"]>, there: number): readonly number[] {
   if (typeof gpus === "object") return gpus;
+  if (gpus !== "all") checkThere(gpus - 1, there);
   return Array.from({ length: gpus === "all" ? there : gpus }, (_, gpu) => gpu);
 }
 

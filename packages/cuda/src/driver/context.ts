@@ -13,6 +13,7 @@ import {
   EVENT_DISABLE_TIMING,
   FAULTS,
   LOCATION_DEVICE,
+  NO_PEERS,
   Result,
   STREAM_NON_BLOCKING,
 } from "./ffi.js";
@@ -135,6 +136,17 @@ export class CudaContext {
     other.#events.push(event);
   }
 
+  /** Copies between memory of GPUs on this stream, whether they reach each other or not. */
+  copyBetween(from: CudaContext, source: number, to: CudaContext, target: number, bytes: number): void {
+    const { api, stream } = this;
+    const [at, into] = [from.#context, to.#context];
+    const result =
+      at === into
+        ? api.cuMemcpyAsync(target, source, bytes, stream)
+        : api.cuMemcpyPeerAsync(target, into, source, at, bytes, stream);
+    this.check("Copying", result);
+  }
+
   /** Lets this GPU read and write the other's memory; false where they have no way to each other. */
   reach(other: CudaContext): boolean {
     const { api, device } = this;
@@ -143,6 +155,7 @@ export class CudaContext {
     if (!can) return false;
     this.enter();
     const enabled = api.cuCtxEnablePeerAccess(other.#context, 0);
+    if (NO_PEERS.includes(enabled)) return false;
     if (enabled !== Result.PEER_ACCESS_ALREADY_ENABLED) this.check("Reaching another GPU", enabled);
     other.enter();
     const pool = readNumber((into) =>
@@ -156,7 +169,7 @@ export class CudaContext {
   /** The GPU failed: all calls on its contexts reject from now on, and the next context is a new one. */
   lose(what: string, result: number): void {
     const { api, device, driver } = this;
-    const message = `${what} failed: ${describe(driver, result)}`;
+    const message = `${what} failed on GPU ${device}: ${describe(driver, result)}`;
     for (const each of open) if (each.device === device) each.#end({ reason: "unknown", message });
     api.cuDevicePrimaryCtxReset_v2(device);
   }
@@ -168,7 +181,8 @@ export class CudaContext {
   destroy(free: () => void, loss: Loss = { reason: "destroyed", message: "" }): void {
     if (this.#loss) return;
     this.enter();
-    this.api.cuStreamSynchronize(this.stream);
+    // behind a loss the stream may wait for a GPU that is gone
+    if (loss.reason === "destroyed") this.api.cuStreamSynchronize(this.stream);
     free();
     this.#end(loss);
   }

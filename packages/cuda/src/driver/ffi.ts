@@ -54,6 +54,7 @@ const FUNCTIONS = {
   cuMemHostRegister_v2: ["size", "size", "uint"],
   cuMemHostUnregister: ["size"],
   cuMemcpyAsync: ["size", "size", "size", "size"],
+  cuMemcpyPeerAsync: ["size", "size", "size", "size", "size", "size"],
   cuMemcpyHtoDAsync_v2: ["size", "memory", "size", "size"],
   cuMemsetD8Async: ["size", "uint", "size", "size"],
   cuPointerGetAttribute: ["memory", "int", "size"],
@@ -129,6 +130,9 @@ export const Result = {
 export const FAULTS: readonly number[] = [
   4, 46, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999,
 ];
+
+/** Results that say that two GPUs have no way to each other: unsupported (217), or too many have one (711). */
+export const NO_PEERS: readonly number[] = [217, 711];
 
 /** Numbers of CUdevice_attribute. */
 export const Attribute = {

@@ -51,6 +51,8 @@ export function bufferSource(context: CudaContext, most: number): BufferSource {
     },
     free(buffer) {
       const { address, host } = native(buffer);
+      if (context.isLost) return;
+      context.enter();
       if (host) api.cuMemHostUnregister(address);
       else api.cuMemFreeAsync(address, stream);
     },

@@ -8,9 +8,11 @@ import {
   DeviceArray,
   type GpuBuffer,
   gpuArray,
+  PinnedArray,
   placeOf,
   type Range,
   type Readback,
+  type Recorder,
   type Scalar,
   type ScalarType,
   Scratch,
@@ -33,6 +35,8 @@ export interface KeyPart {
 
 /** Elements that one GPU reads. */
 interface Source extends Span {
+  /** Their keys, by column. */
+  readonly inputs: ReadonlyMap<ColumnInput, Range>;
   /** Their numbers, by owner. */
   readonly order: Range;
   /** How many of them each owner gets, and where they begin in `order`. */
@@ -101,8 +105,13 @@ export class Exchange {
    */
   async deliver<T extends ScalarType>(type: T, column: ColumnInput<T>, each = 1): Promise<DeviceArray<T>[]> {
     const { gpus, scratch, sources } = this;
-    const spans = sources.map((source) => spanOf(source, each));
-    const inputs = await settled(spans.map((span) => inputOn(gpus, scratch[span.gpu], type, column, span)));
+    const inputs = await settled(
+      sources.map(async (source) => {
+        // keys are there already
+        const known = source.inputs.get(column);
+        return known ?? inputOn(gpus, scratch[source.gpu], type, column, spanOf(source, each));
+      }),
+    );
     return this.#gather(type, each, inputs);
   }
 
@@ -134,7 +143,8 @@ export class Exchange {
             const bindings = { order: source.order, column: inputs[s], to: at };
             const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
             recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
-            if (isCopied) recorder.copy(at.buffer, at.offset, to.buffer, to.offset, COUNT * bytes);
+            if (isCopied)
+              gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...to, gpu: owner }, COUNT * bytes);
           }
         });
         for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
@@ -181,12 +191,13 @@ export class Exchange {
             const isCopied = between && !gpus.reaches(source.gpu, owner);
             const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
             if (isCopied)
-              recorder.copy(from.buffer, from.offset, column.buffer, column.offset, COUNT * bytes);
+              gpus.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
             const bindings = { order: source.order, column, to: to[s] };
             recorder.dispatch(scatter, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
           }
         };
         await gpu.submit("exchange", record, reads[s]);
+        for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
       }),
     );
   }
@@ -252,17 +263,17 @@ async function sortByOwner(
     keys.map(({ column, type, each }) => inputOn(gpus, scratch, type, column, spanOf(span, each))),
   );
   const mask = where && (await inputOn(gpus, scratch, "u8", where, span));
-  const blocks = Math.max(1, blocksFor(COUNT));
+  const blocks = blocksFor(COUNT);
   const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
   const [hashes, order] = [await buffer(COUNT), await buffer(COUNT)];
-  const [counted, totals] = [await buffer(OWNERS * blocks), await buffer(OWNERS)];
+  const [counted, starts] = [await buffer(OWNERS * blocks), await buffer(OWNERS + 1)];
   const [hash, count, offsets, place] = await Promise.all([
     gpu.compile(ownerKernels.hash, {}),
     gpu.compile(ownerKernels.count, {}),
     gpu.compile(ownerKernels.offsets, { WORKGROUP: 1024 } as never),
     gpu.compile(ownerKernels.place, {}),
   ]);
-  const into = new Uint8Array(4 * OWNERS);
+  const into = new Uint8Array(4 * (OWNERS + 1));
   await gpu.submit(
     "owners",
     (recorder) => {
@@ -272,15 +283,16 @@ async function sortByOwner(
         const params = { COUNT, WORDS, FLOAT, FIRST: Number(i === 0), SEED: seed };
         recorder.dispatch(hash, { column, hashes }, params, blocks);
       });
-      recorder.clear(totals.buffer);
       recorder.dispatch(count, { hashes, mask, counts: counted }, { COUNT, OWNERS }, blocks);
-      recorder.dispatch(offsets, { counts: counted, totals }, { OWNERS, BLOCKS: blocks }, 1);
+      recorder.dispatch(offsets, { counts: counted, starts }, { OWNERS, BLOCKS: blocks }, 1);
       recorder.dispatch(place, { hashes, mask, counts: counted, order }, { COUNT, OWNERS }, blocks);
     },
-    [{ buffer: totals.buffer, offset: 0, into }],
+    [{ buffer: starts.buffer, offset: 0, into }],
   );
-  const counts = Array.from(new Uint32Array(into.buffer));
-  return { ...span, order, counts, starts: startsOf(counts) };
+  const ends = Array.from(new Uint32Array(into.buffer));
+  const counts = ends.slice(1).map((end, owner) => end - ends[owner]);
+  const inputs = new Map(keys.map(({ column }, i) => [column, columns[i]]));
+  return { ...span, inputs, order, counts, starts: ends.slice(0, -1) };
 }
 
 /** The range of a column of which so many elements are one of the batch. */
@@ -298,8 +310,15 @@ export async function inputOn<T extends ScalarType>(
   column: ColumnInput<T>,
   { gpu, first, count }: Span,
 ): Promise<Range> {
-  if (!(column instanceof DeviceArray)) return firstOn(await scratch.input(type, column, { first, count }));
   const bytes = scalarBytes[type];
+  if (column instanceof PinnedArray) {
+    const buffer = await scratch.buffer(count * bytes + 4);
+    const { buffer: pinned } = placeOf(column);
+    const copy = (recorder: Recorder) => recorder.copy(pinned, first * bytes, buffer, 0, count * bytes);
+    await gpus.hosts[gpu].gpu.submit("pinned", copy);
+    return { buffer };
+  }
+  if (!(column instanceof DeviceArray)) return firstOn(await scratch.input(type, column, { first, count }));
   const parts = overlaps(piecesOf(column), first, first + count);
   const [part] = parts;
   if (parts.length === 1 && part.gpu === gpu && (part.from * bytes) % 4 === 0) {
@@ -307,11 +326,11 @@ export async function inputOn<T extends ScalarType>(
   }
   const buffer = await scratch.buffer(count * bytes + 4);
   for (const each of parts) gpus.context(gpu).after(gpus.context(each.gpu));
-  await gpus.hosts[gpu].gpu.submit("collect", (recorder) => {
-    for (const { array, from, to, first: start } of parts) {
-      const at = rangeOf(array, from * bytes);
-      const target = (start + from - first) * bytes;
-      if (to > from) recorder.copy(at.buffer, at.offset, buffer, target, (to - from) * bytes);
+  await gpus.hosts[gpu].gpu.submit("collect", () => {
+    for (const { gpu: of, array, from, to, first: start } of parts) {
+      const target = { gpu, buffer, offset: (start + from - first) * bytes };
+      if (to > from)
+        gpus.copy(gpu, { gpu: of, ...rangeOf(array, from * bytes) }, target, (to - from) * bytes);
     }
   });
   for (const each of parts) gpus.context(each.gpu).after(gpus.context(gpu));

@@ -1,13 +1,32 @@
 /** The GPUs of one device, and the ways between them. */
-import type { Scratch } from "warpmap/engine";
+import type { GpuBuffer, Scratch } from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
+import { addressOf } from "../runtime/memory.js";
 import type { CudaHost } from "../table/table-state.js";
 
-/** Waits for all; then throws the first error, if there was one: nothing goes on behind it. */
-export async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+/**
+ * Waits for all; then throws the first error, if there was one: nothing goes on behind it.
+ * @param giveUp what becomes of other results then
+ */
+export async function settled<T>(
+  work: readonly Promise<T>[],
+  giveUp: (result: T) => void = () => {},
+): Promise<T[]> {
   const results = await Promise.allSettled(work);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed) {
+    for (const result of results) if (result.status === "fulfilled") giveUp(result.value);
+    throw failed.reason;
+  }
   return results.map((result) => (result as PromiseFulfilledResult<T>).value);
+}
+
+/** A place in a GPU's memory. */
+interface Place {
+  readonly gpu: number;
+  readonly buffer: GpuBuffer;
+  /** Bytes. */
+  readonly offset: number;
 }
 
 export class Gpus {
@@ -36,17 +55,26 @@ export class Gpus {
     return this.#reach[from][to];
   }
 
+  /** Puts a copy between memory of two GPUs on the stream of the GPU `on`, which begins as a submission of its. */
+  copy(on: number, from: Place, to: Place, bytes: number): void {
+    const [source, target] = [from, to].map(({ buffer, offset }) => addressOf({ buffer, offset }));
+    this.context(on).copyBetween(this.context(from.gpu), source, this.context(to.gpu), target, bytes);
+  }
+
   /** What is submitted to any of the GPUs later runs after all that was submitted to any by now. */
   fence(): void {
-    for (let to = 0; to < this.count; to++) {
-      for (let from = 0; from < this.count; from++) this.context(to).after(this.context(from));
-    }
+    const all = this.hosts.map(({ gpu }) => gpu.context);
+    for (const context of all) all[0].after(context);
+    for (const context of all) context.after(all[0]);
+  }
+
+  get areAlive(): boolean {
+    return this.hosts.every(({ gpu }) => !gpu.context.isLost);
   }
 
   /** Gives scratch memory back that other GPUs may still work on. */
   release(scratch: readonly Scratch[]): void {
-    const isAlive = this.hosts.every(({ gpu }) => !gpu.context.isLost);
-    if (isAlive) this.fence();
+    if (this.areAlive) this.fence();
     for (const each of scratch) each.release();
   }
 }

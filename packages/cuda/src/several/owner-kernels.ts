@@ -15,7 +15,7 @@ export const ownerKernels = {
   offsets: kernelSource(
     "owner_offsets",
     ["OWNERS", "BLOCKS"],
-    [fragment("", { bindings: { counts: readWrite(), totals: readWrite() } })],
+    [fragment("", { bindings: { counts: readWrite(), starts: readWrite() } })],
   ),
   place: kernelSource(
     "owner_place",

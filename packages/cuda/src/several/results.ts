@@ -167,12 +167,15 @@ export class Columns {
     for (const part of overlaps(piecesOf(output), span.first, span.first + span.count)) {
       const { buffer, byteOffset } = placeOf(part.array);
       gpus.context(span.gpu).after(gpus.context(part.gpu));
-      await gpus.hosts[span.gpu].gpu.submit("distribute", (recorder) =>
-        recorder.copy(
-          from.buffer,
-          (from.offset ?? 0) + (part.first + part.from - span.first) * bytes,
-          buffer,
-          byteOffset + part.from * bytes,
+      await gpus.hosts[span.gpu].gpu.submit("distribute", () =>
+        gpus.copy(
+          span.gpu,
+          {
+            gpu: span.gpu,
+            buffer: from.buffer,
+            offset: (from.offset ?? 0) + (part.first + part.from - span.first) * bytes,
+          },
+          { gpu: part.gpu, buffer, offset: byteOffset + part.from * bytes },
           (part.to - part.from) * bytes,
         ),
       );

@@ -96,14 +96,8 @@ export class SeveralEngine implements BareEngine {
       back: async (array, isLast) => arrayOn(engine, 0, isLast ? array : borrowed(this.#host, 0, array)),
     });
     this.interop = severalInterop(this.#host, engines);
-    // a GPU that is lost ends them all, by its name
-    this.lost = Promise.race(
-      engines.map(async (each) => {
-        const { reason, message } = await each.lost;
-        if (message === "") return { reason, message };
-        return { reason, message: `${each.info.name} (GPU ${each.info.hardware.gpu}): ${message}` };
-      }),
-    );
+    // a GPU that is lost ends them all
+    this.lost = Promise.race(engines.map((each) => each.lost));
     void this.lost.then((loss) => this.destroy(loss));
   }
 
@@ -195,6 +189,8 @@ export class SeveralEngine implements BareEngine {
 
   /** @param loss what calls that are under way are told */
   destroy(loss?: Loss): void {
+    // no GPU works any more on what another one frees
+    if (!loss && this.#gpus.areAlive) this.#gpus.fence();
     for (const engine of this.engines) engine.destroy(loss);
   }
 }
@@ -206,7 +202,9 @@ function onOneGpu<K extends KeyType, V extends ValueType>(
 ): Table<K, V> {
   const insert: Table<K, V>["insert"] = async (keys, values, policy, call) => {
     const { rejected } = call;
-    if (!rejected || !host.isInPieces(rejected)) return table.insert(keys, values, policy, call);
+    const [piece] = rejected ? piecesOf(rejected) : [];
+    if (!rejected || (piece.gpu === 0 && !host.isInPieces(rejected)))
+      return table.insert(keys, values, policy, call);
     const marks = await host.gpus.hosts[0].engine.allocate("u8", rejected.length);
     try {
       const marked = { ...call, rejected: arrayOn(host.engine, 0, borrowed(host, 0, marks)) };

@@ -228,6 +228,7 @@ async function joinShared(
         const [own, others] = sides[owner];
         return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
       }),
+      ({ left, right }) => destroyColumns([...left, ...right]),
     );
     noteExchange(call, made, rows);
     call.onProgress?.(rows, rows);
@@ -296,6 +297,13 @@ async function assembled(
   for (const { left, right } of all.filter((joined) => joined.rows === 0))
     destroyColumns([...left, ...right]);
   const filled = all.map((joined, gpu) => ({ ...joined, gpu })).filter((joined) => joined.rows > 0);
+  // columns may share an array, which is to be freed once
+  const views = new Map<Words, Words>();
+  const viewOf = (data: Words, length: number): Words => {
+    const view = views.get(data) ?? firstElements(data, length);
+    views.set(data, view);
+    return view;
+  };
   const columnsOf = (which: "left" | "right") =>
     Promise.all(
       sides[which].map(async ({ values }, c): Promise<DeviceColumn> => {
@@ -304,7 +312,7 @@ async function assembled(
           const { data } = (joined[which][c] as WordColumn).values;
           const length = (joined.rows * values.width) / 4;
           first += length;
-          return { gpu: joined.gpu, first: first - length, array: firstElements(data, length) };
+          return { gpu: joined.gpu, first: first - length, array: viewOf(data, length) };
         });
         const none = async () => arrayOn(host.engine, 0, await host.gpus.hosts[0].engine.allocate("u32", 0));
         const data = pieces.length > 0 ? arrayOf(host.engine, "u32", pieces) : await none();

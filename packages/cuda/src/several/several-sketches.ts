@@ -196,7 +196,8 @@ abstract class SeveralSketch<K extends BasicType, S extends EngineSketch<K>> imp
     const { host } = this;
     if (host.isInPieces(keys)) {
       const pieces = piecesOf(keys as DeviceArray).filter(({ array }) => array.length > 0);
-      return pieces.map(({ gpu, first, array }) => ({ gpu, first, count: array.length }));
+      if (pieces.length > 0)
+        return pieces.map(({ gpu, first, array }) => ({ gpu, first, count: array.length }));
     }
     return spansOfType(this.key, keys.length, host.gpus.count, host.least.bytes);
   }

@@ -58,7 +58,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   private constructor(
     private readonly host: SeveralHost,
     readonly spec: TableSpec,
-    private readonly parts: readonly CudaTable<K, V>[],
+    private readonly parts: CudaTable<K, V>[],
   ) {}
 
   /** An empty table. @throws LimitError when a GPU has too little memory */
@@ -111,8 +111,10 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const results = await Columns.create(this.host, "device", ["u8"], this.#spans(keys));
     let selected = 0;
     const work = async ({ exchange, keys, spans }: Round<K, V>) => {
-      const chosen = await this.#each(exchange, (part, owner) =>
-        part.choose(keys[owner], which, { signal: call.signal }),
+      const chosen = await this.#each(
+        exchange,
+        (part, owner) => part.choose(keys[owner], which, { signal: call.signal }),
+        (each) => each.chosen.destroy(),
       );
       const flags = chosen.map((each) => each?.chosen ?? null);
       try {
@@ -142,15 +144,11 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
           marks && count > 0 ? exchange.column("u8", owner) : null,
         ),
       );
-      const tallies = await this.#each(
-        exchange,
-        (part, owner) => {
-          const rejected = flags[owner];
-          const options = { ...round.call(owner), ...(rejected && { rejected }) };
-          return part.insert(round.keys[owner], round.values[owner], policy, options);
-        },
-        true,
-      );
+      const tallies = await this.#insertEach(exchange, round.keys, (part, owner) => {
+        const rejected = flags[owner];
+        const options = { ...round.call(owner), ...(rejected && { rejected }) };
+        return part.insert(round.keys[owner], round.values[owner], policy, options);
+      });
       for (const each of tallies) if (each) addTally(tally, each);
       await marks?.bringBack(exchange, spans, [flags], [[0]]);
     });
@@ -167,11 +165,12 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const valueTypes = scalarsOf<Scalar>(this.spec.value);
     const results = await Columns.create(this.host, output, ["u8", ...valueTypes], this.#spans(keys));
     await this.#answering(results, [keys, values, call], async (round) => {
-      const answers = await this.#each(
+      const answers = await this.#insertEach(
         round.exchange,
+        round.keys,
         (part, owner) =>
           part.insertAndFind(round.keys[owner], round.values[owner], "device", round.call(owner)),
-        true,
+        ({ insertedFlags, values }) => destroyAll([insertedFlags, ...outputsOf(values)] as DeviceArray[]),
       );
       for (const each of answers) if (each) addTally(tally, each);
       return answers.map((each) => each && [each.insertedFlags, ...outputsOf(each.values)]);
@@ -200,8 +199,10 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       results,
       [keys, null, call],
       async (round) => {
-        const answers = await this.#each(round.exchange, (part, owner) =>
-          part.find(round.keys[owner], missing, "device", round.call(owner)),
+        const answers = await this.#each(
+          round.exchange,
+          (part, owner) => part.find(round.keys[owner], missing, "device", round.call(owner)),
+          ({ values, found }) => destroyAll([found, ...outputsOf(values)] as DeviceArray[]),
         );
         return answers.map((each) => each && [...outputsOf(each.values), each.found]);
       },
@@ -214,8 +215,10 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     const results = await Columns.create(this.host, output, ["u8"], this.#spans(keys));
     await this.#answering(results, [keys, null, call], async (round) => {
-      const answers = await this.#each(round.exchange, (part, owner) =>
-        part.contains(round.keys[owner], "device", round.call(owner)),
+      const answers = await this.#each(
+        round.exchange,
+        (part, owner) => part.contains(round.keys[owner], "device", round.call(owner)),
+        (found) => destroyAll([found as DeviceArray]),
       );
       return answers.map((each) => each && [each]);
     });
@@ -250,7 +253,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       const { keys, values } = await part.retrieveAll("device", gpu === 0 ? { signal, log } : { signal });
       return [...outputsOf(keys), ...outputsOf(values)] as DeviceArray[];
     };
-    const all = await settled(parts.map(columns));
+    const all = await settled(parts.map(columns), destroyAll);
     const results =
       output === "device"
         ? Columns.over(
@@ -263,14 +266,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
               ),
             ),
           )
-        : await Columns.create(host, output, types, spans);
-    if (output !== "device") {
-      try {
-        await results.take(spans, all);
-      } finally {
-        for (const column of all.flat()) column.destroy();
-      }
-    }
+        : await this.#taken(output, types, spans, all);
     call.onProgress?.(first, first);
     const keyColumns = scalarsOf<Scalar>(spec.key).length;
     const outputs = results.outputs;
@@ -280,6 +276,22 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         ? null
         : elementsOf(spec.value, outputs.slice(keyColumns))) as Output<V> | null,
     };
+  }
+
+  /** Columns on the host of those that GPUs have, which are freed. */
+  async #taken(
+    output: Exclude<Destination, "device">,
+    types: readonly Scalar[],
+    spans: readonly Span[],
+    all: readonly (readonly DeviceArray[])[],
+  ): Promise<Columns> {
+    try {
+      const results = await Columns.create(this.host, output, types, spans);
+      await results.take(spans, all);
+      return results;
+    } finally {
+      destroyAll(all.flat());
+    }
   }
 
   async clear(): Promise<void> {
@@ -332,7 +344,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         try {
           await results.bringBack(round.exchange, round.spans, columns, absent);
         } finally {
-          for (const each of answers.flatMap((columns) => columns ?? [])) each.destroy();
+          destroyAll(answers.flatMap((columns) => columns ?? []));
         }
       }),
     );
@@ -349,7 +361,10 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const { gpus, seed } = this.host;
     for (const { gpu } of gpus.hosts) gpu.checkAlive();
     const spans = this.#spans(keys);
-    const total = lengthOf(inputsOf(keys));
+    const keyColumns = inputsOf(keys);
+    const types = scalarsOf<Scalar>(this.spec.key);
+    const keyParts = keyColumns.map((column, i) => ({ column, type: types[i] }));
+    const total = lengthOf(keyColumns);
     call.signal?.throwIfAborted();
     let done = 0;
     for (let from = 0; spans.some(({ count }) => from < count); from += most) {
@@ -359,10 +374,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         .filter(({ count }) => from < count)
         .map(({ gpu, first, count }) => ({ gpu, first: first + from, count: Math.min(most, count - from) }));
       const start = performance.now();
-      const keyColumns = inputsOf(keys);
-      const types = scalarsOf<Scalar>(this.spec.key);
-      const parts = keyColumns.map((column, i) => ({ column, type: types[i] }));
-      const exchange = await Exchange.of(gpus, cut, parts, seed, call.where);
+      const exchange = await Exchange.of(gpus, cut, keyParts, seed, call.where);
       try {
         const ofKeys = await delivered(exchange, this.spec.key as K, keyColumns);
         const valueColumns = values && inputsOf(values);
@@ -400,29 +412,79 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /**
-   * Works on the elements of each owner, all at once; where the table may get full one after another, so that all
-   * together take no more keys than it has slots.
+   * Works on the elements of each owner, all at once.
+   * @param giveUp what becomes of answers when another GPU fails
    */
-  async #each<T>(
-    { counts, total }: Exchange,
+  #each<T>(
+    { counts }: Exchange,
     work: (part: CudaTable<K, V>, owner: number) => Promise<T>,
-    inserts = false,
+    giveUp?: (answer: T) => void,
   ): Promise<(T | null)[]> {
-    const { parts } = this;
-    const one = (part: CudaTable<K, V>, owner: number) =>
-      counts[owner] > 0 ? work(part, owner) : Promise.resolve(null);
-    if (!inserts || total <= this.#free) return settled(parts.map(one));
-    const results: (T | null)[] = [];
-    for (const [owner, part] of parts.entries()) {
-      part.native.takeAtMost(this.#free);
-      try {
-        results.push(await one(part, owner));
-      } finally {
-        part.native.takeAtMost(Number.POSITIVE_INFINITY);
-      }
-    }
-    return results;
+    const one = async (part: CudaTable<K, V>, owner: number) =>
+      counts[owner] > 0 ? work(part, owner) : null;
+    return settled(this.parts.map(one), (answer) => answer !== null && giveUp?.(answer));
   }
+
+  /**
+   * The same of inserts. Where the table may get full, one GPU after another, so that all together take no more keys
+   * than it has slots; a GPU that owns more keys than it has slots for gets more.
+   */
+  async #insertEach<T>(
+    exchange: Exchange,
+    keys: readonly Input<K>[],
+    work: (part: CudaTable<K, V>, owner: number) => Promise<T>,
+    giveUp?: (answer: T) => void,
+  ): Promise<(T | null)[]> {
+    const { counts, total } = exchange;
+    const hasRoom = this.parts.every((part, owner) => counts[owner] <= part.native.free);
+    if (total <= this.#free && hasRoom) return this.#each(exchange, work, giveUp);
+    const answers: (T | null)[] = [];
+    try {
+      for (const [owner, count] of counts.entries()) {
+        if (count === 0) answers.push(null);
+        else {
+          if (count > this.parts[owner].native.free) await this.#makeRoom(owner, keys[owner]);
+          const part = this.parts[owner];
+          part.native.takeAtMost(this.#free);
+          answers.push(
+            await work(part, owner).finally(() => part.native.takeAtMost(Number.POSITIVE_INFINITY)),
+          );
+        }
+      }
+      return answers;
+    } catch (error) {
+      for (const answer of answers) if (answer !== null) giveUp?.(answer);
+      throw error;
+    }
+  }
+
+  /** Gives a GPU's table slots for new keys of a batch, as far as the whole has room for them. @throws LimitError */
+  async #makeRoom(owner: number, keys: Input<K>): Promise<void> {
+    const part = this.parts[owner];
+    const found = (await part.contains(keys, "host", {})) as Uint8Array;
+    const absent = found.reduce((sum, flag) => sum + 1 - flag, 0);
+    const { free, spec, host, occupied } = part.native;
+    if (Math.min(absent, this.#free) <= free) return;
+    const slots = Math.ceil(1.05 * (occupied + Math.min(absent, this.#free)));
+    const larger = new CudaTable<K, V>(await TableState.create(host, { ...spec, slots }));
+    const entries: DeviceArray[] = [];
+    try {
+      const all = await part.retrieveAll("device", {});
+      entries.push(...([...outputsOf(all.keys), ...outputsOf(all.values)] as DeviceArray[]));
+      await larger.insert(all.keys as Input<K>, all.values as Input<V> | null, "keep", {});
+    } catch (error) {
+      larger.destroy();
+      throw error;
+    } finally {
+      destroyAll(entries);
+    }
+    this.parts[owner] = larger;
+    part.destroy();
+  }
+}
+
+function destroyAll(arrays: readonly DeviceArray[]): void {
+  for (const array of arrays) array.destroy();
 }
 
 /** Elements at each owner: a column, or of a composite a list of them. */
