@@ -149,9 +149,13 @@ export function comparedColumn(
   values: Pick<Values, "column" | "key" | "validity">,
   sign: Sign,
 ): SummedColumn | null {
-  const { key, validity } = values;
+  const { validity } = values;
+  const type = typeOf(values);
+  if (type.typeId === Type.Float)
+    return { kind: "extremes", data: floatsOf(values), ranks: null, sign, validity };
+  const { key } = values;
   if (key.kind === "words") {
-    const ordered = orderedOf(typeOf(values), key);
+    const ordered = orderedOf(type, key);
     return ordered.kind === "numbers"
       ? { kind: "extremes", data: ordered.data, ranks: null, sign, validity }
       : null;
@@ -243,10 +247,12 @@ export function lastRows(groupOf: Uint32Array, groups: number): Uint32Array {
 /** Groups by group and value: every such group whose value is not null is one more value of its group. */
 async function differentValues(values: GroupedValues, group: Grouper): Promise<GroupedColumn> {
   const { key, groupOf, groups } = values;
-  const numbers = { kind: "words", width: 1, data: groupOf, validity: null } as const;
+  const numbers = { kind: "words", width: 1, data: groupOf, validity: null, below: groups + 1 } as const;
   const { firsts } = await group({ rows: groupOf.length, columns: [numbers, key] }, false);
-  const rows = firsts.filter((row) => groupOf[row] < groups);
-  return { column: takeRows(values.column, rows), rowGroups: rows.map((row) => groupOf[row]) };
+  const rows = values.validity === null ? firsts : firsts.filter((row) => groupOf[row] < groups);
+  const rowGroups = new Uint32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) rowGroups[i] = groupOf[rows[i]];
+  return { column: takeRows(values.column, rows), rowGroups };
 }
 
 function mergeColumns(parts: readonly GroupedColumn[], to: Regrouping): GroupedColumn {

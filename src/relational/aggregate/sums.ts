@@ -162,6 +162,30 @@ export class Sums {
     return carry === (out[at + size - 1] >= 0x80000000 ? -1 : 0);
   }
 
+  /** The sums of all groups, each rounded once. */
+  toNumbers(): Float64Array {
+    const { groups, exponent, parts, odd } = this;
+    const numbers = new Float64Array(groups);
+    const units = odd === null && parts.length <= 3 ? unitsOf(exponent, parts.length) : null;
+    if (units === null) {
+      for (let group = 0; group < groups; group++) numbers[group] = this.toNumber(group);
+      return numbers;
+    }
+    // parts that there are not count 0
+    const [top, middle, low] = [1, 2, 3].map((k) => parts.at(-k) ?? parts[0]);
+    const [topUnit, middleUnit, lowUnit] = [1, 2, 3].map((k) => units.at(-k) ?? 0);
+    for (let group = 0; group < groups; group++) {
+      const b = middle[group] * middleUnit;
+      const c = low[group] * lowUnit;
+      const sum = b + c;
+      const share = sum - b;
+      // as in sumOfFew
+      const isExact = b - (sum - share) + (c - share) === 0;
+      numbers[group] = isExact ? top[group] * topUnit + sum : this.toNumber(group);
+    }
+    return numbers;
+  }
+
   /** The sum of a group, rounded once. */
   toNumber(group: number): number {
     const { parts, exponent, odd } = this;
@@ -190,5 +214,7 @@ export function floatLanes(data: Float32Array | Float64Array, validity: Uint8Arr
 
 /** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */
 export function meansOf(sums: Sums, counts: Float64Array, unit: number): Float64Array {
-  return counts.map((count, group) => sums.toNumber(group) / (count * unit));
+  const means = sums.toNumbers();
+  for (let group = 0; group < counts.length; group++) means[group] /= counts[group] * unit;
+  return means;
 }
