@@ -13,7 +13,7 @@ import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-
 import { CodedBytes } from "../../engine/coded-bytes.js";
 import type { SummedColumn } from "../../engine/group-sums.js";
 import type { RowKeys } from "../../engine/rows.js";
-import { type ByteStrings, compareBytes, type Sign } from "../../host/extremes.js";
+import type { Sign } from "../../host/extremes.js";
 import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import type { LaneColumn } from "../../host/lanes.js";
 import { nonEmpty } from "./chunks.js";
@@ -146,7 +146,7 @@ export function summedColumn(values: Pick<Values, "column" | "key" | "validity">
 
 /** What is to be compared for the extremes of a column, where it is numbers or strings of a small dictionary; else null. */
 export function comparedColumn(
-  values: Pick<Values, "column" | "key" | "validity">,
+  values: Pick<Values, "column" | "key" | "validity" | "ranks">,
   sign: Sign,
 ): SummedColumn | null {
   const { validity } = values;
@@ -162,22 +162,11 @@ export function comparedColumn(
   }
   if (!(key instanceof CodedBytes) || key.strings.starts.length > key.codes.length / CODES_A_STRING)
     return null;
-  return { kind: "extremes", data: key.codes, ranks: ranksOf(key.strings), sign, validity };
+  return { kind: "extremes", data: key.codes, ranks: values.ranks, sign, validity };
 }
 
 /** Dictionaries of fewer strings than one for so many rows are sorted. */
 const CODES_A_STRING = 64;
-
-/** Of each string how many different ones are less. */
-function ranksOf(strings: ByteStrings): Uint32Array {
-  const compare = compareBytes(strings);
-  const order = Uint32Array.from({ length: strings.starts.length }, (_, i) => i).sort(compare);
-  const ranks = new Uint32Array(order.length);
-  for (let i = 1; i < order.length; i++) {
-    ranks[order[i]] = ranks[order[i - 1]] + (compare(order[i], order[i - 1]) === 0 ? 0 : 1);
-  }
-  return ranks;
-}
 
 /** A column as the host adds it up. */
 export function asLanes(column: SummedColumn): LaneColumn {
