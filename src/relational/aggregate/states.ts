@@ -241,7 +241,15 @@ async function differentValues(values: GroupedValues, group: Grouper): Promise<G
   const rows = values.validity === null ? firsts : firsts.filter((row) => groupOf[row] < groups);
   const rowGroups = new Uint32Array(rows.length);
   for (let i = 0; i < rows.length; i++) rowGroups[i] = groupOf[rows[i]];
-  return { column: takeRows(values.column, rows), rowGroups };
+  let column: SourceColumn | undefined;
+  return {
+    rowGroups,
+    // only states that are merged are asked for it
+    get column() {
+      column ??= takeRows(values.column, rows);
+      return column;
+    },
+  };
 }
 
 function mergeColumns(parts: readonly GroupedColumn[], to: Regrouping): GroupedColumn {
