@@ -92,20 +92,8 @@ export interface ColumnSums {
   readonly rows?: Float64Array;
 }
 
-/**
- * What was added up of columns, from their lanes.
- * @param unused stands for lanes that are 0 in all groups
- */
-export function sumsOfLanes(
-  columns: readonly LaneColumn[],
-  lanes: readonly Float64Array[],
-  unused?: Float64Array,
-): ColumnSums[] {
-  const isUsed = (lane: Float64Array) => lane !== unused;
-  const usedParts = (parts: readonly Float64Array[], first: number, exponent = 0): SumParts => {
-    const end = Math.max(first, parts.findLastIndex(isUsed)) + 1;
-    return { exponent: exponent + 32 * first, parts: parts.slice(first, end) };
-  };
+/** What was added up of columns, from their lanes. */
+export function sumsOfLanes(columns: readonly LaneColumn[], lanes: readonly Float64Array[]): ColumnSums[] {
   let at = 0;
   const take = (count: number) => {
     at += count;
@@ -113,12 +101,9 @@ export function sumsOfLanes(
   };
   return columns.map((column) => {
     if (column.kind === "extremes") return { sums: [], odd: null, rows: take(2)[1] };
-    if (column.kind !== "floats") return { sums: [usedParts(take(lanesOf(column)), 0)], odd: null };
+    if (column.kind !== "floats") return { sums: [{ exponent: 0, parts: take(lanesOf(column)) }], odd: null };
     const { bands, odd } = column.grid;
-    const sums = bands.map(({ exponent, limbs }) => {
-      const parts = take(limbs + 1);
-      return usedParts(parts, Math.max(0, parts.findIndex(isUsed)), exponent);
-    });
+    const sums = bands.map(({ exponent, limbs }) => ({ exponent, parts: take(limbs + 1) }));
     return { sums, odd: odd ? take(3) : null };
   });
 }

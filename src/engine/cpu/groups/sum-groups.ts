@@ -379,7 +379,7 @@ async function sumByPartition(
   return {
     firsts: ranked.firsts,
     groupOf: groupOf?.slice() ?? null,
-    columns: sumsOfLanes(lanes, ranked.lanes, ranked.zeros),
+    columns: sumsOfLanes(lanes, ranked.lanes),
   };
 }
 
@@ -451,5 +451,5 @@ async function inOrder(run: RowRun, places: GroupPlaces, rows: number) {
     split[lane] = run.work.lasts ? own : own.slice();
     await run.pace.turn();
   }
-  return { ranks, firsts: sortedFirsts.slice(), lanes: split, zeros };
+  return { ranks, firsts: sortedFirsts.slice(), lanes: split };
 }

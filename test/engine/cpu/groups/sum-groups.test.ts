@@ -338,18 +338,12 @@ it("copies no columns but floats to find their magnitudes", async () => {
   expect(added).toBeLessThan(1.5 * 3 * wide.data.byteLength);
 });
 
-it("leaves lanes of zeros out above and below those that are used", async () => {
-  const columns: SummedColumn[] = [
-    { kind: "floats", data: new Float64Array(ROWS).fill(1.5), validity: null },
-    { kind: "words", data: new Uint32Array(2 * ROWS).fill(7), width: 2, signed: true, validity: null },
-    { kind: "words", data: new Uint32Array(ROWS), width: 1, signed: false, validity: null },
-  ];
+it("keeps one array for all lanes of zeros", async () => {
+  const columns: SummedColumn[] = [{ kind: "floats", data: new Float64Array(ROWS).fill(1), validity: null }];
   const keys = { rows: ROWS, columns: [words(ROWS, (row) => row)] };
   for (const engine of engines) {
-    const made = (await sumGroups(engine, keys, columns, { numbers: false })).columns;
-    expect(made.map(({ sums: [{ parts }] }) => parts.length)).toEqual([1, 2, 1]);
-    const numbers = made.map((sums) => Sums.of(sums, ROWS).toNumbers());
-    expect(numbers.map((column) => column[ROWS - 1])).toEqual([1.5, 7 * 2 ** 32 + 7, 0]);
+    const [{ sums }] = (await sumGroups(engine, keys, columns, { numbers: false })).columns;
+    expect(new Set(sums[0].parts).size).toBe(2);
   }
 });
 
