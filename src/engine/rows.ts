@@ -16,6 +16,8 @@ export interface WordColumn {
    * Arrow validity bitmap (bit set: not null, least significant bit first, no offset), or null when nothing is null.
    */
   readonly validity: Uint8Array | null;
+  /** A number that values of one word are below, where one is known. */
+  readonly below?: number;
 }
 
 /** A key column of byte strings: value i is `bytes[starts[i] .. ends[i])`. Values may share bytes (dictionaries do). */

@@ -159,29 +159,6 @@ export function unitsOf(exponent: number, limbs: number): Float64Array | null {
   return isPlain ? Float64Array.from({ length: limbs }, (_, k) => 2 ** (exponent + 32 * k)) : null;
 }
 
-/**
- * The sum of a group's limbs, rounded once; null where more than three are not 0, or where it takes more than additions.
- * @param parts by limb, of all groups
- */
-export function sumOfFew(parts: readonly Float64Array[], group: number, units: Float64Array): number | null {
-  let found = 0;
-  let a = 0;
-  let b = 0;
-  let c = 0;
-  for (let k = 0; k < units.length; k++) {
-    const limb = parts[k][group];
-    if (limb === 0) continue;
-    found++;
-    c = b;
-    b = a;
-    a = limb * units[k];
-  }
-  const sum = b + c;
-  const share = sum - b;
-  // two floats are added with one rounding
-  return found <= 3 && b - (sum - share) + (c - share) === 0 ? a + sum : null;
-}
-
 /** Of floats of all magnitudes. */
 const DIGITS = new Float64Array(80);
 

@@ -69,7 +69,8 @@ export function aggregateChunk(aggregate: Aggregate, column: AggregatedColumn): 
       return countChunk(states.counts);
     case "countDistinct": {
       const counts = new Float64Array(groups);
-      for (const group of states.distinct.rowGroups) counts[group]++;
+      const { rowGroups } = states.distinct;
+      for (let i = 0; i < rowGroups.length; i++) counts[rowGroups[i]]++;
       return countChunk(counts);
     }
     case "approxCountDistinct":
@@ -106,7 +107,7 @@ export function countChunk(counts: Float64Array): Chunk {
   const words = new Uint32Array(2 * counts.length);
   for (let group = 0; group < counts.length; group++) {
     words[2 * group] = counts[group];
-    words[2 * group + 1] = counts[group] / 2 ** 32;
+    if (counts[group] >= 2 ** 32) words[2 * group + 1] = counts[group] / 2 ** 32;
   }
   return fixedChunk(int64(), asBytes(words), null, COUNT_BATCH);
 }
@@ -115,10 +116,7 @@ export function countChunk(counts: Float64Array): Chunk {
 function sumChunk({ field, batchClass, groups, states: { sums, counts } }: AggregatedColumn): Chunk {
   const validity = nonEmpty(counts);
   if (valueType(field.type).typeId === Type.Float) {
-    return floatChunk(
-      counts.map((_, group) => sums.toNumber(group)),
-      validity,
-    );
+    return floatChunk(sums.toNumbers(), validity);
   }
   const { type: sumType, reading } = sumTypeOf(field.type, batchClass);
   const size = sumType.bitWidth / 32;

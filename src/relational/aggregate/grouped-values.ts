@@ -8,14 +8,17 @@ import { type Chunk, codesOf } from "../../arrow/chunk.js";
 import type { SourceColumn } from "../../arrow/columns.js";
 import { contiguous } from "../../arrow/contiguous.js";
 import { bitmapBytes, isSet } from "../../bitmaps.js";
+import type { CodedBytes } from "../../engine/coded-bytes.js";
 import type { KeyColumn } from "../../engine/rows.js";
 import { runTask } from "../../host/group-tasks.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
+import { ranksOf } from "./ranks.js";
 
 /** A column's values. */
 export class Values {
   #key: KeyColumn | undefined;
   #validity: Uint8Array | null | undefined;
+  #ranks: Uint32Array | undefined;
 
   constructor(readonly column: SourceColumn) {}
 
@@ -23,6 +26,12 @@ export class Values {
   get key(): KeyColumn {
     this.#key ??= encodeOwnKeys([this.column], this.column.contiguous().length).columns[0];
     return this.#key;
+  }
+
+  /** Of a dictionary of strings: their order. */
+  get ranks(): Uint32Array {
+    this.#ranks ??= ranksOf((this.key as CodedBytes).strings);
+    return this.#ranks;
   }
 
   /** Bitmap of the rows that are not null; null where none is. */

@@ -13,7 +13,7 @@ import { concatenateColumns, ownColumn, sourceColumn } from "../../arrow/source-
 import { CodedBytes } from "../../engine/coded-bytes.js";
 import type { SummedColumn } from "../../engine/group-sums.js";
 import type { RowKeys } from "../../engine/rows.js";
-import { type ByteStrings, compareBytes, type Sign } from "../../host/extremes.js";
+import type { Sign } from "../../host/extremes.js";
 import { type GroupTask, runTask } from "../../host/group-tasks.js";
 import type { LaneColumn } from "../../host/lanes.js";
 import { nonEmpty } from "./chunks.js";
@@ -146,34 +146,27 @@ export function summedColumn(values: Pick<Values, "column" | "key" | "validity">
 
 /** What is to be compared for the extremes of a column, where it is numbers or strings of a small dictionary; else null. */
 export function comparedColumn(
-  values: Pick<Values, "column" | "key" | "validity">,
+  values: Pick<Values, "column" | "key" | "validity" | "ranks">,
   sign: Sign,
 ): SummedColumn | null {
-  const { key, validity } = values;
+  const { validity } = values;
+  const type = typeOf(values);
+  if (type.typeId === Type.Float)
+    return { kind: "extremes", data: floatsOf(values), ranks: null, sign, validity };
+  const { key } = values;
   if (key.kind === "words") {
-    const ordered = orderedOf(typeOf(values), key);
+    const ordered = orderedOf(type, key);
     return ordered.kind === "numbers"
       ? { kind: "extremes", data: ordered.data, ranks: null, sign, validity }
       : null;
   }
   if (!(key instanceof CodedBytes) || key.strings.starts.length > key.codes.length / CODES_A_STRING)
     return null;
-  return { kind: "extremes", data: key.codes, ranks: ranksOf(key.strings), sign, validity };
+  return { kind: "extremes", data: key.codes, ranks: values.ranks, sign, validity };
 }
 
 /** Dictionaries of fewer strings than one for so many rows are sorted. */
 const CODES_A_STRING = 64;
-
-/** Of each string how many different ones are less. */
-function ranksOf(strings: ByteStrings): Uint32Array {
-  const compare = compareBytes(strings);
-  const order = Uint32Array.from({ length: strings.starts.length }, (_, i) => i).sort(compare);
-  const ranks = new Uint32Array(order.length);
-  for (let i = 1; i < order.length; i++) {
-    ranks[order[i]] = ranks[order[i - 1]] + (compare(order[i], order[i - 1]) === 0 ? 0 : 1);
-  }
-  return ranks;
-}
 
 /** A column as the host adds it up. */
 export function asLanes(column: SummedColumn): LaneColumn {
@@ -243,10 +236,20 @@ export function lastRows(groupOf: Uint32Array, groups: number): Uint32Array {
 /** Groups by group and value: every such group whose value is not null is one more value of its group. */
 async function differentValues(values: GroupedValues, group: Grouper): Promise<GroupedColumn> {
   const { key, groupOf, groups } = values;
-  const numbers = { kind: "words", width: 1, data: groupOf, validity: null } as const;
+  const numbers = { kind: "words", width: 1, data: groupOf, validity: null, below: groups + 1 } as const;
   const { firsts } = await group({ rows: groupOf.length, columns: [numbers, key] }, false);
-  const rows = firsts.filter((row) => groupOf[row] < groups);
-  return { column: takeRows(values.column, rows), rowGroups: rows.map((row) => groupOf[row]) };
+  const rows = values.validity === null ? firsts : firsts.filter((row) => groupOf[row] < groups);
+  const rowGroups = new Uint32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) rowGroups[i] = groupOf[rows[i]];
+  let column: SourceColumn | undefined;
+  return {
+    rowGroups,
+    // only states that are merged are asked for it
+    get column() {
+      column ??= takeRows(values.column, rows);
+      return column;
+    },
+  };
 }
 
 function mergeColumns(parts: readonly GroupedColumn[], to: Regrouping): GroupedColumn {

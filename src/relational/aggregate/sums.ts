@@ -3,7 +3,7 @@
  * are merged here. A sum becomes one number of an answer by one rounding, so it depends on no order.
  */
 import type { ColumnSums, SumParts } from "../../engine/group-sums.js";
-import { gridOf, rangeOf, roundedSum, sumOfFew, unitsOf } from "../../host/exact-floats.js";
+import { gridOf, rangeOf, roundedSum, unitsOf } from "../../host/exact-floats.js";
 import { runTask } from "../../host/group-tasks.js";
 import { type LaneColumn, sumsOfLanes } from "../../host/lanes.js";
 
@@ -21,9 +21,6 @@ export interface Integers {
 
 /** Exact sums: that of group g is the sum of parts[k][g] × 2^(32 k + exponent), but for NaN and infinities. */
 export class Sums {
-  /** What the parts count, once a number was asked for. */
-  #units: Float64Array | null = null;
-
   private constructor(
     readonly groups: number,
     readonly exponent: number,
@@ -45,7 +42,6 @@ export class Sums {
       return merged;
     }
     const [{ exponent, parts }] = sums;
-    const isUsed = (part: Float64Array) => part.some((number) => number !== 0);
     const end = parts.findLastIndex((part, k) => k === 0 || isUsed(part)) + 1;
     return new Sums(groups, exponent, parts.slice(0, end), odd);
   }
@@ -162,6 +158,28 @@ export class Sums {
     return carry === (out[at + size - 1] >= 0x80000000 ? -1 : 0);
   }
 
+  /** The sums of all groups, each rounded once. */
+  toNumbers(): Float64Array {
+    const { groups, exponent, parts, odd } = this;
+    const numbers = new Float64Array(groups);
+    const units = odd === null ? unitsOf(exponent, parts.length) : null;
+    const used = [...parts.keys()].filter((k) => isUsed(parts[k])).reverse();
+    const areFew = units !== null && used.length <= 3;
+    // parts that there are not count 0
+    const [top, middle, low] = [0, 1, 2].map((i) => parts[used[i] ?? 0]);
+    const [topUnit, middleUnit, lowUnit] = [0, 1, 2].map((i) => units?.[used[i]] ?? 0);
+    for (let group = 0; group < groups; group++) {
+      const b = middle[group] * middleUnit;
+      const c = low[group] * lowUnit;
+      const sum = b + c;
+      const share = sum - b;
+      // two floats are added with one rounding
+      const isExact = areFew && b - (sum - share) + (c - share) === 0;
+      numbers[group] = isExact ? top[group] * topUnit + sum : this.toNumber(group);
+    }
+    return numbers;
+  }
+
   /** The sum of a group, rounded once. */
   toNumber(group: number): number {
     const { parts, exponent, odd } = this;
@@ -170,13 +188,16 @@ export class Sums {
       if (nan || (above && below)) return Number.NaN;
       if (above || below) return above ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     }
-    this.#units ??= unitsOf(exponent, parts.length);
-    const few = this.#units && sumOfFew(parts, group, this.#units);
-    if (few !== null) return few;
     const limbs = LIMBS.subarray(0, parts.length);
     for (let k = 0; k < limbs.length; k++) limbs[k] = parts[k][group];
     return roundedSum([{ exponent, limbs }]);
   }
+}
+
+/** Whether one of the numbers is not 0. */
+function isUsed(part: Float64Array): boolean {
+  for (let group = 0; group < part.length; group++) if (part[group] !== 0) return true;
+  return false;
 }
 
 /** One number at a time, of floats of all magnitudes at most. */
@@ -190,5 +211,7 @@ export function floatLanes(data: Float32Array | Float64Array, validity: Uint8Arr
 
 /** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */
 export function meansOf(sums: Sums, counts: Float64Array, unit: number): Float64Array {
-  return counts.map((count, group) => sums.toNumber(group) / (count * unit));
+  const means = sums.toNumbers();
+  for (let group = 0; group < counts.length; group++) means[group] /= counts[group] * unit;
+  return means;
 }

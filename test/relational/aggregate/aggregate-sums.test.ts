@@ -89,3 +89,22 @@ it("keeps what doubles lose", () => {
   const tenths = new Float64Array(1_000_000).fill(0.1);
   expect(Sums.ofFloats(tenths, new Uint32Array(1_000_000), 1).toNumber(0)).toBe(100_000);
 });
+
+it("rounds the sums of all groups as those of one", () => {
+  const groups = 1000;
+  // limbs of all magnitudes and signs, many of them 0: sums of two limbs are exact or not
+  const limb = (group: number, k: number) => {
+    const mixed = Math.imul(group * 4 + k + 1, 0x9e3779b1);
+    return mixed % 3 === 0 ? 0 : mixed * 2 ** (Math.abs(mixed) % 21);
+  };
+  for (const exponent of [0, -70, -1074, 900]) {
+    for (let limbs = 1; limbs <= 5; limbs++) {
+      const parts = Array.from({ length: limbs }, (_, k) =>
+        Float64Array.from({ length: groups }, (_, group) => limb(group, k)),
+      );
+      const sums = Sums.of({ sums: [{ exponent, parts }], odd: null }, groups);
+      const each = Float64Array.from({ length: groups }, (_, group) => sums.toNumber(group));
+      expect(sums.toNumbers()).toEqual(each);
+    }
+  }
+});

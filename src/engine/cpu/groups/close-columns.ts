@@ -114,12 +114,22 @@ async function closeColumn(
     return { size: count + nullPlaces, codes, placeOf, smallest: 0, validity };
   }
   if (column.kind !== "words" || column.width !== 1) return null;
-  const skip = validity && run.work.bytes(rows);
-  if (skip && validity) skipNulls(skip, validity, 0, 0, rows);
-  const range = keyRange({ rows, codes: column.data, skip }, mostSize);
+  const range = rangeOf(run, column, rows, mostSize);
   if (range === null) return null;
   const { smallest, size } = range;
   return { size: size + nullPlaces, codes: column.data, placeOf: null, smallest, validity };
+}
+
+function rangeOf(
+  { work }: RowRun,
+  { data, validity, below }: WordColumn,
+  rows: number,
+  mostSize: number,
+): KeyRange | null {
+  if (below !== undefined && below <= mostSize) return { smallest: 0, size: below };
+  const skip = validity && work.bytes(rows);
+  if (skip && validity) skipNulls(skip, validity, 0, 0, rows);
+  return keyRange({ rows, codes: data, skip }, mostSize);
 }
 
 async function combined(

@@ -456,27 +456,39 @@ type CodedRows = Pick<PackedKeys, "codes" | "skip" | "rows">;
 
 /** The range of the keys that are not skipped, as signed or as unsigned numbers, if it is at most `mostSize` long. */
 export function keyRange(keys: CodedRows, mostSize: number): KeyRange | null {
-  const { codes, skip, rows } = keys;
-  let [low, high] = [2 ** 32, 0];
-  let [signedLow, signedHigh] = [2 ** 31, -(2 ** 31)];
+  const signed = rangeOver(keys, 0, mostSize);
+  // numbers of one sign have the same range either way
+  const isMixed = signed === null || (signed.low < 0 && signed.high >= 0);
+  const unsigned = isMixed ? rangeOver(keys, TOP_BIT, mostSize) : null;
+  const shorter = unsigned && (signed === null || sizeOf(unsigned) <= sizeOf(signed)) ? unsigned : signed;
+  if (shorter === null) return null;
+  return { smallest: (shorter.low ^ (shorter === unsigned ? TOP_BIT : 0)) >>> 0, size: sizeOf(shorter) };
+}
+
+/** Unsigned numbers with it flipped are in the order of signed ones. */
+const TOP_BIT = 1 << 31;
+
+interface SignedRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+const sizeOf = ({ low, high }: SignedRange) => high - low + 1;
+
+/** The range of the keys with some bits flipped, as signed numbers; null where it is longer than `mostSize`, or no key is. */
+function rangeOver({ codes, skip, rows }: CodedRows, flipped: number, mostSize: number): SignedRange | null {
+  let [low, high] = [2 ** 31 - 1, -(2 ** 31)];
   for (let from = 0; from < rows; from += RANGE_CHECK_ROWS) {
     const to = Math.min(rows, from + RANGE_CHECK_ROWS);
     for (let row = from; row < to; row++) {
       if (skip !== null && skip[row] !== 0) continue;
-      const key = codes[row];
-      const signed = key | 0;
+      const key = (codes[row] ^ flipped) | 0;
       if (key < low) low = key;
       if (key > high) high = key;
-      if (signed < signedLow) signedLow = signed;
-      if (signed > signedHigh) signedHigh = signed;
     }
-    if (high - low >= mostSize && signedHigh - signedLow >= mostSize) return null;
+    if (high - low >= mostSize) return null;
   }
-  if (low > high) return null;
-  const unsignedShorter = high - low <= signedHigh - signedLow;
-  return unsignedShorter
-    ? { smallest: low, size: high - low + 1 }
-    : { smallest: signedLow >>> 0, size: signedHigh - signedLow + 1 };
+  return low <= high ? { low, high } : null;
 }
 
 /** Rows between two looks whether the range has become too long. */

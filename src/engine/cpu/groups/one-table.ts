@@ -60,6 +60,8 @@ export interface BuiltTable {
 export interface BuildOptions {
   /** A side of any size gets a table. */
   readonly always?: boolean;
+  /** Sides that do not fit the cache get none, wherever their keys lie. */
+  readonly onlySmall?: boolean;
   /** Where the keys lie, if each is one word and somebody knows. */
   readonly range?: KeyRange | null;
 }
@@ -90,7 +92,7 @@ export async function buildTable(
   side: KeySide,
   layout: Layout,
   follows: Uint32Array,
-  { always = false, range: known = null }: BuildOptions = {},
+  { always = false, onlySmall = false, range: known = null }: BuildOptions = {},
 ): Promise<BuiltTable | null> {
   const { keys } = side;
   // keys of one word go into the table, as do those of two that lie close together: only this thread reads them, where
@@ -98,7 +100,7 @@ export async function buildTable(
   const stays = isPacked(keys, layout) && layout.stride === 1;
   const isWide = isPacked(keys, layout) && layout.stride === 2 && run.hashing.mask === ALL_BITS;
   const small = always || keys.rows <= run.threads.tuning.sortAbove;
-  if (!small && !stays && !isWide) return null;
+  if (!small && (onlySmall || (!stays && !isWide))) return null;
   const all = { side, first: 0, rows: keys.rows };
   const pack = (memory: RowMemory | null) =>
     packKeys(all, layout, run.hashing, memory, new Scratch(run.work));

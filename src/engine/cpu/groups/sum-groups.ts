@@ -8,8 +8,9 @@ import { ArrivingRows } from "../../../host/arrival.js";
 import { gridOf, guessedGrid, noFloats } from "../../../host/exact-floats.js";
 import { type LaneColumn, LaneSums, sumsOfLanes } from "../../../host/lanes.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
+import { longestDenseRange } from "../../dense-keys.js";
 import type { SumCall, SummedColumn, SummedGroups } from "../../group-sums.js";
-import type { RowKeys } from "../../rows.js";
+import type { RowKeys, WordColumn } from "../../rows.js";
 import type { CpuEngine } from "../cpu-engine.js";
 import { Pace } from "../rows/pace.js";
 import { ALL_BITS, RowRun } from "../rows/row-run.js";
@@ -26,6 +27,7 @@ import {
   wasTaken,
 } from "./aggregate-jobs.js";
 import { type CloseKeys, closeKeys, narrowKeys } from "./close-columns.js";
+import { firstRowsOf } from "./first-rows.js";
 import { phaseClock } from "./group-rows.js";
 import { type GroupKeys, GroupTable, groupMemory, keysOf } from "./group-table.js";
 import { chooseLayout, type Layout } from "./key-layout.js";
@@ -99,6 +101,15 @@ class Summing {
     const { run } = this;
     const ofStrings = (strings: RowKeys) => leadersOfStrings(run, strings);
     const close = await closeKeys(run, narrowKeys(run, keys), true, CLOSE, ofStrings);
+    const places = this.#placesAlone(close);
+    if (places > 0) {
+      this.#phase("pack keys");
+      this.call.log?.beginChunk({ strategy: "direct", reason: "the keys lie close together", partitions: 1 });
+      const [{ data }] = close.keys.columns as readonly WordColumn[];
+      const firsts = await firstRowsOf(run, data, places);
+      this.#phase("find first rows");
+      return { firsts, groupOf: null, columns: [] };
+    }
     const layout = chooseLayout(close.keys, close.keys, true);
     const side = keySide(close.keys, layout, run.work);
     this.#phase("pack keys");
@@ -150,6 +161,14 @@ class Summing {
     if (!this.call.alone) return null;
     const groups = Math.min(rows / ROWS_A_GROUP, MOST_GROUPS_ALONE);
     return { groups: 2 ** Math.ceil(Math.log2(groups)), range: null };
+  }
+
+  /** How many numbers keys are below, where that is all there is to know of a group: its first row. Else 0. */
+  #placesAlone({ keys, range }: CloseKeys): number {
+    const { run, columns, call } = this;
+    const isAlone = columns.length === 0 && !call.numbers && run.hashing.mask === ALL_BITS;
+    if (!isAlone || range === null || range.size <= MOST_GROUPS) return 0;
+    return range.size <= longestDenseRange(keys.rows) ? range.size : 0;
   }
 }
 

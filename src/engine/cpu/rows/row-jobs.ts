@@ -13,6 +13,12 @@ import {
   type SlicesJob,
 } from "../groups/aggregate-jobs.js";
 import { openPlaces, type PlacesJob } from "../groups/close-columns.js";
+import {
+  type FirstRowsJob,
+  type ListFirstsJob,
+  openFirstRows,
+  openListFirsts,
+} from "../groups/first-rows.js";
 import { openPartitions, openRank, type PartitionsJob, type RankJob } from "../groups/partition-jobs.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
 import { openSort, type SortJob } from "../groups/sort.js";
@@ -36,6 +42,8 @@ export type RowJob =
   | SortJob
   | LeadJob
   | SlicesJob
+  | FirstRowsJob
+  | ListFirstsJob
   | FloatRangesJob
   | PartitionsJob
   | RankJob
@@ -63,6 +71,10 @@ export function openRowJob(job: RowJob): Work {
       return openLead(job);
     case "group slices":
       return openSlices(job);
+    case "first rows":
+      return openFirstRows(job);
+    case "list firsts":
+      return openListFirsts(job);
     case "float ranges":
       return openFloatRanges(job);
     case "group partitions":

@@ -1,10 +1,12 @@
 // Groups and sums of the cpu engine beside a Map and bigints: few groups and many, keys of all forms, hostile floats.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
+import { openListFirsts } from "../../../../src/engine/cpu/groups/first-rows.js";
 import { mixedWord } from "../../../../src/engine/cpu/groups/row-keys.js";
 import { sumGroups } from "../../../../src/engine/cpu/groups/sum-groups.js";
 import type { SummedColumn } from "../../../../src/engine/group-sums.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { KeyColumn } from "../../../../src/engine/rows.js";
 import { Sums } from "../../../../src/relational/aggregate/sums.js";
 import { exactSum } from "../../../helpers/exact-sum.js";
@@ -262,6 +264,63 @@ it("finds more groups than those of the first partitions tell of", async () => {
     const columns: Record<string, SummedColumn> = { rows: { kind: "rows", validity: null } };
     await check([engine], [words(rows, keyAt)], keyAt, columns, rows);
   }
+});
+
+describe("first rows of keys that lie close together", () => {
+  const cases: Record<string, KeyColumn[]> = {
+    "two columns": [
+      words(ROWS, (row) => random(row) % 150),
+      words(ROWS, (row) => -7 - (random(row + 1) % 200)),
+    ],
+    "nulls in both": [
+      { ...words(ROWS, (row) => random(row) % 150), validity: bitmap(ROWS, (row) => random(row) % 3 > 0) },
+      { ...words(ROWS, (row) => random(row + 1) % 200), validity: bitmap(ROWS, (row) => row % 5 > 0) },
+    ],
+    "known to lie there, and keys that come again and again": [
+      { ...words(ROWS, (row) => (row % 4 > 0 ? 3 : random(row) % 150)), below: 150 } as KeyColumn,
+      words(ROWS, (row) => (row % 4 > 0 ? 0 : random(row + 1) % 200)),
+    ],
+  };
+
+  it.each(Object.entries(cases))("%s", async (_, columns) => {
+    const isNull = ({ validity }: KeyColumn, row: number) => !valid(validity, row);
+    const firsts = new Map<string, number>();
+    for (let row = 0; row < ROWS; row++) {
+      const key = columns.map((column) =>
+        isNull(column, row) ? "null" : (column as { data: Uint32Array }).data[row],
+      );
+      if (!firsts.has(key.join())) firsts.set(key.join(), row);
+    }
+    for (const engine of engines) {
+      const log = new PlanLog();
+      const made = await sumGroups(engine, { rows: ROWS, columns }, [], { numbers: false, log });
+      expect(log.finish()).toMatchObject({ strategy: "direct", reason: "the keys lie close together" });
+      expect(Array.from(made.firsts)).toEqual([...firsts.values()]);
+    }
+  });
+
+  it("are listed again where two threads wrote at once and the later row stayed", () => {
+    const keys = Uint32Array.of(0, 1, 0, 1, 2, 2);
+    const job = {
+      kind: "list firsts",
+      keys,
+      firstOf: Uint32Array.of(3, 2, 6),
+      sliceRows: 4,
+      listed: new Uint32Array(keys.length),
+      counts: new Float64Array(2),
+      isLate: new Int32Array(1),
+    } as const;
+    const list = () => {
+      job.isLate[0] = 0;
+      const { pieces, run } = openListFirsts(job);
+      for (let piece = 0; piece < pieces; piece++) for (const _ of run(piece));
+      return job.isLate[0];
+    };
+    expect(list()).toBe(1);
+    expect(list()).toBe(0);
+    expect([...job.counts]).toEqual([2, 1]);
+    expect([job.listed[0], job.listed[1], job.listed[4]]).toEqual([0, 1, 4]);
+  });
 });
 
 it("tells keys apart whose hashes are equal", async () => {

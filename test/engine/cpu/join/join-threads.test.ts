@@ -9,6 +9,7 @@ import { joinRows } from "../../../../src/engine/cpu/join/join-rows.js";
 import { ROW_JOBS, rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { JOIN_KINDS, segmentsOf } from "../../../../src/engine/join-kinds.js";
+import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { RowOperations } from "../../../../src/engine/row-operations.js";
 import type { ByteColumn, KeyColumn, RowKeys, WordColumn } from "../../../../src/engine/rows.js";
 import { gather } from "../../../../src/host/gather.js";
@@ -138,6 +139,29 @@ describe("joins on several threads give the pairs of one, in the same order", ()
       }
     });
   }
+
+  it("keys that lie close together, which four threads sort unless the other side is much longer", async () => {
+    const sides = (buildRows: number) =>
+      [PROBE_ROWS, buildRows].map((count, i) => ({
+        rows: count,
+        columns: shapes["integers close together"](count, i),
+      }));
+    for (const [threads, buildRows, strategy] of [
+      [3, BUILD_ROWS, "direct"],
+      [4, BUILD_ROWS, "partitioned"],
+      [4, PROBE_ROWS / 5, "direct"],
+    ] as const) {
+      const engine = (await openCpuEngine({ threads, tuning: { rows } })) as CpuEngine;
+      const log = new PlanLog();
+      const [left, right] = sides(buildRows);
+      const made = await joinRows(left, right, { ...HERE, log }, undefined, rowThreads(engine));
+      const expected = await joinRows(left, right, HERE);
+      expect(log.finish().strategy, `${threads} threads`).toBe(strategy);
+      expect(Buffer.compare(bytes(made.left), bytes(expected.left))).toBe(0);
+      expect(Buffer.compare(bytes(made.right), bytes(expected.right))).toBe(0);
+      engine.destroy();
+    }
+  });
 
   it("all keys equal", async () => {
     for (const width of [1, 2]) {
