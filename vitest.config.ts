@@ -162,9 +162,6 @@ const CUDA_PROJECTS = [
   onCuda("cuda-engine", { include: [CUDA_ONLY], isolate: true }),
 ];
 
-/** Where processes of one `npm test` share what Vite made of modules: scripts/test.mjs makes the folder, and removes it. */
-const sharedModules = process.env.WARPMAP_TEST_MODULES;
-
 export default defineConfig({
   // packages of this repository, from their sources
   resolve: {
@@ -178,9 +175,6 @@ export default defineConfig({
     // SwiftShader runs kernels on the same cores as everything else, and compiles them on one
     maxWorkers: 3,
     setupFiles: "test/setup.ts",
-    ...(sharedModules && {
-      experimental: { fsModuleCache: true, fsModuleCachePath: sharedModules },
-    }),
     sequence: { sequencer: ByProject },
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,

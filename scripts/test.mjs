@@ -23,12 +23,8 @@ const vitestArgs = process.argv.slice(isLong || isQuick ? 3 : 2);
 const everything = vitestArgs.length === 0;
 
 console.log(describeSoftwareGpu());
-/** What Vite makes of modules, for all Vitests of this run: sources do not change in between. */
-const sharedModules = mkdtempSync(join(tmpdir(), "warpmap-modules-"));
-process.once("exit", () => rmSync(sharedModules, { recursive: true, force: true }));
 const env = {
   ...process.env,
-  WARPMAP_TEST_MODULES: sharedModules,
   ...softwareGpuEnv(),
   ...(isLong && { WARPMAP_TEST_LONG: "1" }),
   ...(isQuick && { WARPMAP_TEST_QUICK: "1" }),
