@@ -363,7 +363,8 @@ describe("where WebAssembly is refused", () => {
     const { sumGroups: inJavaScript } = (await import(path)) as { sumGroups: typeof sumGroups };
     const columns = Object.values(hostileColumns);
     for (const keyAt of Object.values(spreads)) {
-      for (const summed of [columns, columns.slice(0, 5)]) {
+      // the first two are counted and added in one loop
+      for (const summed of [columns, columns.slice(0, 5), columns.slice(0, 1)]) {
         const keys = { rows: ROWS, columns: [words(ROWS, keyAt)] };
         const expected = await sumGroups(null, keys, summed, { numbers: true });
         expect(await inJavaScript(null, keys, summed, { numbers: true })).toEqual(expected);
