@@ -176,6 +176,7 @@ export default defineConfig({
   test: {
     // SwiftShader runs kernels on the same cores as everything else, and compiles them on one
     maxWorkers: 3,
+    setupFiles: "test/setup.ts",
     sequence: { sequencer: ByProject },
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,

@@ -7,8 +7,10 @@ import { mix } from "./mix.js";
 import { timeInTurn } from "./timing.js";
 
 /** Reads of each thread in a run: 0.05 to 0.2 s where a read misses all caches. */
-const READS = 2 ** 22;
-/** Reads that are computed again without the table. */
+const MOST_READS = 2 ** 22;
+/** For each entry of a table that caches hold. */
+const READS_OF_ENTRY = 64;
+/** Reads that are computed again without the table, at most. */
 const CHECKED_READS = 2 ** 18;
 
 /** Measures random 8-byte reads and copying, with one thread and with all of them. */
@@ -18,18 +20,19 @@ export async function measureGupsOnCpu(device: Device, { entries, runs }: GupsSi
   const memory = () =>
     threads > 1 ? new Float64Array(new SharedArrayBuffer(entries * 8)) : new Float64Array(entries);
   const arrays = { table: memory(), target: memory() };
+  const count = Math.min(MOST_READS, READS_OF_ENTRY * entries);
   const teams = threads > 1 ? [callingThread(), workers(threads)] : [callingThread()];
   try {
     perform({ kind: "fill", ...arrays, from: 0, to: entries });
-    for (const team of teams) await check(team, arrays);
+    for (const team of teams) await check(team, arrays, count);
     const reads = await rates(teams, runs, (team) => {
       const part = (thread: number) => ({
         kind: "read" as const,
         ...arrays,
-        from: thread * READS,
-        to: (thread + 1) * READS,
+        from: thread * count,
+        to: (thread + 1) * count,
       });
-      return { operations: READS * team.threads, call: () => team.share(part) };
+      return { operations: count * team.threads, call: () => team.share(part) };
     });
     const copies = await rates(teams, runs, (team) => {
       const part = (thread: number) => ({
@@ -67,17 +70,18 @@ function slice(entries: number, { threads }: Team, thread: number): { from: numb
 }
 
 /** Every thread's sum is what it should be. */
-async function check(team: Team, arrays: Pick<Task, "table" | "target">): Promise<void> {
+async function check(team: Team, arrays: Pick<Task, "table" | "target">, count: number): Promise<void> {
   const { length } = arrays.table;
+  const checked = Math.min(CHECKED_READS, count);
   const sums = await team.share((thread) => ({
     kind: "read",
     ...arrays,
-    from: thread * READS,
-    to: thread * READS + CHECKED_READS,
+    from: thread * count,
+    to: thread * count + checked,
   }));
   for (const [thread, sum] of sums.entries()) {
     let expected = 0;
-    for (let number = thread * READS; number < thread * READS + CHECKED_READS; number++) {
+    for (let number = thread * count; number < thread * count + checked; number++) {
       expected = (expected + mix(mix(number) & (length - 1))) % 2 ** 32;
     }
     if (sum !== expected) throw new EngineError(`gups: thread ${thread} read ${sum} and not ${expected}.`);

@@ -13,8 +13,16 @@ export function hostFacts(): Pick<BenchReport, "machine" | "node" | "commit"> {
   };
 }
 
-/** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout. */
+/** For all reports of a process: Git takes as long as a small benchmark. */
+let found: string | null | undefined;
+
 function commit(): string | null {
+  if (found === undefined) found = findCommit();
+  return found;
+}
+
+/** The environment variable WARPMAP_COMMIT names the commit where there is a build and no checkout. */
+function findCommit(): string | null {
   const git = (...args: string[]) =>
     execFileSync("git", args, {
       cwd: import.meta.dirname,

@@ -32,26 +32,27 @@ const env = {
 const missing = missingBrowserLibraries();
 warnOfMissingLibraries();
 
-/** Projects of warpmap-cuda, which run on its stand-in for the driver: none where it is not built. */
-const CUDA = isQuick || !buildEmulator() ? [] : ["cuda", "cuda-partitioned", "cuda-engine"];
+/** Whether the stand-in for the CUDA driver is built, on which the projects of warpmap-cuda run. */
+const hasCuda = !isQuick && buildEmulator();
 
 /**
  * A Vitest each, in one process: kernels are compiled once in each, which takes most of a GPU project's time. In this order, as many at
  * once as keep the cores busy while some wait for the GPU or for a browser; those that take longest come first, so that
- * none is left alone in the end.
+ * none is left alone in the end. Checks come between long projects and short ones.
  */
 const TESTS = [
   ["webgpu"],
   ["webgpu-engine"],
-  ...CUDA.map((name) => [name]),
-  ["cpu", "--shard=1/4"],
-  ["browser"],
   ["cluster"],
-  ["webgpu-partitioned"],
+  ["cpu", "--shard=1/4"],
   ["cpu", "--shard=2/4"],
   ["cpu", "--shard=3/4"],
   ["cpu", "--shard=4/4"],
+  ["browser"],
+  ...(hasCuda ? [["cuda"]] : []),
+  ["webgpu-partitioned"],
 ];
+const SHORT_TESTS = hasCuda ? [["cuda-engine"], ["cuda-partitioned"]] : [];
 const LINES_OF_FAILURE = 6;
 const AT_ONCE = Math.max(3, availableParallelism());
 
@@ -60,17 +61,19 @@ let failed = 0;
 /** A line for each failed test or step, and the first lines of what it said. */
 const failures = [];
 
-const projects = TESTS.map((args) => () => project(...args));
-const checks = [
-  () => step("kernels of warpmap-cuda", "packages/cuda/scripts/build-kernels.mjs", "--check"),
+const asProject = (args) => () => project(...args);
+const jobs = [
+  ...TESTS.map(asProject),
   () => step("packed package", "scripts/check-package.mjs"),
   () => step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
+  () => step("kernels of warpmap-cuda", "packages/cuda/scripts/build-kernels.mjs", "--check"),
+  ...SHORT_TESTS.map(asProject),
   () => step("bundle size", "scripts/check-size.mjs"),
 ];
 
 if (!isQuick) await step("build", "scripts/build.mjs", "--if-changed");
 if (isQuick) await vitest(["--project", "cpu", ...vitestArgs]);
-else if (everything) await inTurn([...projects, ...checks]);
+else if (everything) await inTurn(jobs);
 else await vitest(vitestArgs);
 warnOfMissingLibraries();
 if (failures.length > 0) console.log(`\n== failed\n${failures.join("\n")}`);

@@ -50,8 +50,6 @@ function expected({ left, right, nullsEqual = false }: Sides, how: JoinKind): st
   return rows.sort();
 }
 
-export const REPEAT = "build rows repeat, so pairs are counted before they are written";
-
 /** Joins, compares, and answers why the engine went which way. */
 export async function joinAndCompare(engine: Engine, sides: Sides, how: JoinKind): Promise<string[]> {
   const { left, right, width = 1, nullsEqual = false } = sides;

@@ -54,7 +54,7 @@ function buffersOf(table: Table): unknown[] {
       const { length, nullCount, validity, values, offsets } = batch;
       const bytes = [validity, values, offsets].map((view) => {
         const { buffer, byteOffset, byteLength } = (view ?? new Uint8Array(0)) as Uint8Array;
-        return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+        return Buffer.from(buffer, byteOffset, byteLength);
       });
       return [length, nullCount, bytes, batch.dictionary && ofColumn(batch.dictionary)];
     });

@@ -26,7 +26,8 @@ async function both(file: string, options: BatchReadOptions, unitBytes: number) 
 }
 
 describe("csv", () => {
-  const lines = Array.from({ length: 300_000 }, (_, i) => `${i},"text, ${i}",${i % 7 === 0 ? "" : i / 4}`);
+  const LINES = 180_000;
+  const lines = Array.from({ length: LINES }, (_, i) => `${i},"text, ${i}",${i % 7 === 0 ? "" : i / 4}`);
   it.each([
     ["with a header", ["id,t,v", ...lines, ""].join("\n"), {}],
     ["without an end of its last line", ["id,t,v", ...lines].join("\n"), {}],
@@ -39,9 +40,9 @@ describe("csv", () => {
     ],
   ] as const)("%s", async (_, text, options) => {
     writeFileSync(path("a.csv"), text);
-    const { units, rows, whole } = await both(path("a.csv"), options as BatchReadOptions, 2 ** 21);
+    const { units, rows, whole } = await both(path("a.csv"), options as BatchReadOptions, 2 ** 20);
     expect(units).toBeGreaterThan(2);
-    expect(rows.length).toBe(300_000);
+    expect(rows.length).toBe(LINES);
     expect(rows).toEqual(whole);
   });
 

@@ -43,11 +43,14 @@ function memoryIn(name: string, limit = MIB) {
   };
 }
 
+/** Rows of a batch. */
+const BATCH = 150;
+
 /** Rows of batches with keys below `keys`: of numbers, and of long text every 16th of which is null, so that few rows do not fit. */
-function* batches(random: Random, rows: number, keys: number, value: string) {
-  for (let from = 0; from < rows; from += 1000) {
-    const key = Int32Array.from({ length: Math.min(1000, rows - from) }, () => random.below(keys));
-    const text = Array.from(key, (k) => (random.below(16) === 0 ? null : `text of ${k}`.padEnd(64, ".")));
+function* batches(random: Random, rows: number, keys: number, value: string, length = 450) {
+  for (let from = 0; from < rows; from += BATCH) {
+    const key = Int32Array.from({ length: Math.min(BATCH, rows - from) }, () => random.below(keys));
+    const text = Array.from(key, (k) => (random.below(16) === 0 ? null : `text of ${k}`.padEnd(length, ".")));
     yield tableFromArrays({ key, text, [value]: Int32Array.from(key, (_, i) => from + i) });
   }
 }
@@ -84,7 +87,7 @@ describe("a join", () => {
   it.each(JOIN_KINDS)("of kind %s that does not fit answers what it does in memory", async (how) => {
     const sides = () => {
       const random = new Random(7);
-      return [[...batches(random, 8000, 12_000, "a")], [...batches(random, 7000, 12_000, "b")]] as const;
+      return [[...batches(random, 1700, 2400, "a")], [...batches(random, 1600, 2400, "b")]] as const;
     };
     const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
     const [left, right] = sides();
@@ -102,7 +105,7 @@ describe("a join", () => {
   it("of sides that fit writes nothing, also where only one of them does", async () => {
     const { memory, reports } = memoryIn("fits");
     const small = () => [tableFromArrays({ key: Int32Array.of(1, 2, 3, 1), city: ["a", "b", "c", "d"] })];
-    const large = () => batches(new Random(1), 12_000, 8_000, "a");
+    const large = () => batches(new Random(1), 1800, 1200, "a");
     for (const how of JOIN_KINDS) {
       const here = { on: ["key"], how, device: device() };
       const [few, many] = [stacked(small()), stacked(large())] as never[];
@@ -161,8 +164,8 @@ describe("a join", () => {
   it("has conditions, selected columns, counts and batches", async () => {
     const { memory, reports } = memoryIn("options");
     const sides = [
-      [...batches(new Random(2), 7500, 2500, "a")],
-      [...batches(new Random(3), 7500, 2500, "b")],
+      [...batches(new Random(2), 7500, 2500, "a", 64)],
+      [...batches(new Random(3), 7500, 2500, "b", 64)],
     ] as const;
     const where = { columns: ["a", "b"], test: ({ a, b }: { a: number; b: number }) => a < b };
     const options = { on: ["key"], where, select: ["b", "text_right"], device: device() };
@@ -187,13 +190,13 @@ describe("a join", () => {
   });
 
   it("takes batches without a limit", async () => {
-    const large = await join(batches(new Random(4), 3000, 100, "a"), batches(new Random(5), 500, 100, "b"), {
+    const large = await join(batches(new Random(4), 450, 100, "a"), batches(new Random(5), 200, 100, "b"), {
       on: ["key"],
       device: device(),
     });
     const here = await join(
-      stacked(batches(new Random(4), 3000, 100, "a")) as never,
-      stacked(batches(new Random(5), 500, 100, "b")) as never,
+      stacked(batches(new Random(4), 450, 100, "a")) as never,
+      stacked(batches(new Random(5), 200, 100, "b")) as never,
       { on: ["key"], device: device() },
     );
     expectSame(large, here);
@@ -203,7 +206,7 @@ describe("a join", () => {
     let closed = 0;
     async function* once() {
       try {
-        yield* batches(new Random(12), 3000, 50, "a");
+        yield* batches(new Random(12), 450, 50, "a");
       } finally {
         closed++;
       }
@@ -216,18 +219,18 @@ describe("a join", () => {
     const [small] = batches(new Random(13), 100, 50, "b");
     const result = join(once(), small, options);
     const [pairs, table] = await Promise.allSettled([result.count(), result]);
-    const here = await join(stacked(batches(new Random(12), 3000, 50, "a")) as never, small, options);
+    const here = await join(stacked(batches(new Random(12), 450, 50, "a")) as never, small, options);
     expect(pairs).toMatchObject({ status: "fulfilled", value: here.numRows });
     expect(table).toMatchObject({ status: "rejected", reason: { code: "VALIDATION" } });
-    const groups = batches(new Random(12), 3000, 50, "a");
+    const groups = batches(new Random(12), 450, 50, "a");
     const by = { by: ["key"], aggregate: { rows: count() }, device: device() };
     expect((await groupBy(groups, by)).numRows).toBe(50);
     await expect(groupBy(groups, by)).rejects.toThrow(twice);
     await expect(distinct(groups, { device: device() })).rejects.toThrow(twice);
     // an iterable that begins anew each time is none
-    const anew = { [Symbol.iterator]: () => batches(new Random(12), 3000, 50, "a") };
+    const anew = { [Symbol.iterator]: () => batches(new Random(12), 450, 50, "a") };
     const self = await join(anew, anew, options);
-    expect(self.numRows).toBeGreaterThan(3000);
+    expect(self.numRows).toBeGreaterThan(450);
   });
 
   it("refuses what it cannot do", async () => {
@@ -259,7 +262,7 @@ describe("a group-by", () => {
 
   it("of more groups than fit answers what it does in memory", async () => {
     const { memory, reports, left } = memoryIn("groups");
-    const many = () => batches(new Random(8), 6000, 3600, "a");
+    const many = () => batches(new Random(8), 900, 540, "a");
     const large = groupBy(many(), { ...options(), memory });
     expectSame(await large, await groupBy(many(), options()));
     expect(reports[0].bytes).toBeGreaterThan(0);
@@ -275,7 +278,7 @@ describe("a group-by", () => {
   it("of few groups writes nothing, however many rows there are", async () => {
     const { memory, reports } = memoryIn("few");
     const by = { by: ["key"], aggregate: { rows: count(), total: sum("a") }, device: device() };
-    const made = await groupBy(batches(new Random(9), 50_000, 10, "a"), { ...by, memory });
+    const made = await groupBy(batches(new Random(9), 7500, 10, "a"), { ...by, memory });
     expect(made.numRows).toBe(10);
     expect(reports).toEqual([{ bytes: 0, partitions: 0, depth: 0 }]);
   });
@@ -301,7 +304,7 @@ describe("a group-by", () => {
 
 it("a distinct of more rows than fit keeps the first of equal rows", async () => {
   const { memory, reports } = memoryIn("distinct");
-  const many = () => batches(new Random(10), 9000, 4500, "a");
+  const many = () => batches(new Random(10), 1350, 675, "a");
   const large = await distinct(many(), { on: ["key"], memory, device: device() });
   const here = await distinct(many(), { on: ["key"], device: device() });
   expect(large.names).toEqual(here.names);
@@ -311,7 +314,7 @@ it("a distinct of more rows than fit keeps the first of equal rows", async () =>
 
 describe("temporary files", () => {
   const on = () => ({ on: ["key"], device: device() });
-  const side = (value: string) => batches(new Random(11), 7500, 15_000, value);
+  const side = (value: string) => batches(new Random(11), 1500, 3000, value);
 
   it("are gone when the reader of the result stops", async () => {
     const { memory, left } = memoryIn("stops");

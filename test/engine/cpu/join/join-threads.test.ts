@@ -18,8 +18,8 @@ import { rowMarker } from "../../../../src/host/mark-rows.js";
 import { countWorkers, type WorkerCount } from "../../../helpers/count-workers.js";
 import { runProgram } from "../../../helpers/run-program.js";
 
-const PROBE_ROWS = 40_000;
-const BUILD_ROWS = 30_000;
+const PROBE_ROWS = 26_000;
+const BUILD_ROWS = 18_000;
 const HERE = { nullsEqual: false, output: "host" } as const;
 const rows = { chunk: 2 ** 13, slice: 2 ** 10, share: 2 ** 9, sortAbove: 2 ** 11 };
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
