@@ -49,7 +49,7 @@ const TESTS = [
   ["cpu", "--shard=3/4"],
   ["cpu", "--shard=4/4"],
   ["browser"],
-  ...(hasCuda ? [["cuda"]] : []),
+  ...(hasCuda ? [["cuda"], ["cuda-several"]] : []),
   ["webgpu-partitioned"],
 ];
 const SHORT_TESTS = hasCuda ? [["cuda-engine"], ["cuda-partitioned"]] : [];

@@ -155,7 +155,7 @@ describe("tables", () => {
     inject("DEVICES", 2);
     using device = await openSharing(
       Array.from({ length: gpus }, (_, i) => i % 2),
-      { peers },
+      { peers, least: { round: 1024 } },
     );
     using map = await DynamicMap.create(device, { key: "u64", value: ["f32", "u32"], capacity: 100 });
     const model = new Map<bigint, [number, number]>();

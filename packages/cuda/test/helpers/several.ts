@@ -5,8 +5,8 @@ import { cudaEngine } from "../../src/index.js";
 import { type GpuOption, open } from "../../src/open.js";
 import type { SeveralTuning } from "../../src/several/several-engine.js";
 
-/** Tables of two slots or rows, arrays of 64 bytes, and rounds of a few thousand elements. */
-const SMALL = { bytes: 64, slots: 2, rows: 2, broadcast: 0, round: 5120 };
+/** Tables of two slots or rows, arrays of 64 bytes, and rounds that long batches take several of. */
+const SMALL = { bytes: 64, slots: 2, rows: 2, broadcast: 0, round: 2 ** 16 };
 
 /** Has `openDevice({ backend: "cuda" })` open these GPUs, of which one may come several times. */
 export function openSeveral(gpus: readonly number[], tuning: SeveralTuning = {}): void {
