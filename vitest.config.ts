@@ -14,6 +14,9 @@ const CONFORMANCE = "test/conformance/**/*.test.ts";
 /** What bulk calls do, for strategies that are forced upon all of them. */
 const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
+/** What several GPUs do otherwise than one; `npm run test:long` has the whole suite on them. */
+const SHARED =
+  "test/conformance/{bloom-filter,composites,dynamic-sequences,full-table,hyperloglog,multimap-edges,pinned-arrays,random-sequences,rehash,rejected-elements,retrieve-all,utf8-maps,wide-keys}.test.ts";
 /** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
 const RELATIONAL =
   "test/{arrow/payload-types,relational/{aggregate/float-sums,device/{device-tables,dictionary-keys},group/{device-groups,distinct,group-batches,group-by,random-groups},join/{full-join-keys,is-in,join,join-index,join-kinds,join-oracle,join-select},keys/key-types,random-tables,tpch/tpch}}.test.ts";
@@ -159,7 +162,12 @@ const CUDA_PROJECTS = [
   onCuda("cuda", { include: [CONFORMANCE, RELATIONAL, GPU_LEVELS], isolate: false }),
   onCuda("cuda-partitioned", { include: [OPERATIONS], isolate: false }, "partitioned"),
   // one GPU, twice
-  onCuda("cuda-several", { include: [CONFORMANCE], isolate: false }, "auto", { WARPMAP_TEST_GPUS: "0,0" }),
+  onCuda(
+    "cuda-several",
+    { include: long ? [CONFORMANCE, RELATIONAL] : [OPERATIONS, SHARED], isolate: false },
+    "auto",
+    { WARPMAP_TEST_GPUS: "0,0" },
+  ),
   // a fault there loses all devices of a process
   onCuda("cuda-engine", { include: [CUDA_ONLY], isolate: true }),
 ];
