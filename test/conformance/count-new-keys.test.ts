@@ -31,7 +31,7 @@ for (const firstSlots of [1, 100, 2000]) {
       const most = Number.POSITIVE_INFINITY;
       const count = await countNewKeys(engine, table, keys, { where }, { most, firstSlots });
       expect(count).toBe(selected.size);
-      expect(device().memory.inUse).toBe(before);
+      expect(device().memory.inUse).toBeLessThanOrEqual(before);
 
       // beyond `most` any number will do
       const enough = await countNewKeys(engine, table, keys, { where }, { most: 10, firstSlots });

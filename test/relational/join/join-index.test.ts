@@ -94,7 +94,7 @@ it("any batches have the rows that the whole table has, which are DuckDB's", asy
       expect(texts(tables)).toEqual(texts([expected]));
       made.destroy();
       for (const table of [there.batch, there.index]) if (table) table.destroy();
-      await vi.waitFor(() => expect(device().memory.inUse).toBe(inUse));
+      await vi.waitFor(() => expect(device().memory.inUse).toBeLessThanOrEqual(inUse));
     }),
     { numRuns: rounds(scaled(120, 16)) },
   );
