@@ -7,7 +7,6 @@ import {
   type ColumnInput,
   DeviceArray,
   type GpuBuffer,
-  gpuArray,
   PinnedArray,
   placeOf,
   type Range,
@@ -45,7 +44,7 @@ interface Source extends Span {
 }
 
 /** Prefix sums. */
-function startsOf(counts: readonly number[]): number[] {
+export function startsOf(counts: readonly number[]): number[] {
   let sum = 0;
   return counts.map((count) => {
     sum += count;
@@ -150,7 +149,7 @@ export class Exchange {
         for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
       }),
     );
-    return counts.map((count, owner) => this.#arrayOn(owner, type, count * each, buffers[owner]));
+    return counts.map((count, owner) => gpus.view(owner, type, count * each, { buffer: buffers[owner] }));
   }
 
   /**
@@ -207,7 +206,7 @@ export class Exchange {
     const count = this.counts[owner];
     const buffer = await this.scratch[owner].buffer(count * scalarBytes[type] + 4);
     await this.gpus.hosts[owner].gpu.submit("zero", (recorder) => recorder.clear(buffer));
-    return this.#arrayOn(owner, type, count, buffer);
+    return this.gpus.view(owner, type, count, { buffer });
   }
 
   /** Memory of a GPU for the time of this exchange. */
@@ -234,11 +233,6 @@ export class Exchange {
     const { gpus } = this;
     const reachesAll = gpus.hosts.every((_, owner) => gpus.reaches(source.gpu, owner));
     return reachesAll ? undefined : this.scratch[source.gpu].buffer(source.count * bytes + 4);
-  }
-
-  #arrayOn<T extends ScalarType>(gpu: number, type: T, length: number, buffer: Range["buffer"]) {
-    const { engine, gpu: runtime } = this.gpus.hosts[gpu];
-    return gpuArray(engine, runtime, type, length, { buffer, byteOffset: 0, owned: false });
   }
 }
 
@@ -345,9 +339,7 @@ export async function arrayAt<T extends ScalarType>(
   column: ColumnInput<T>,
   span: Span,
 ): Promise<DeviceArray<T>> {
-  const { engine, gpu } = gpus.hosts[span.gpu];
-  const { buffer, offset = 0 } = await inputOn(gpus, scratch, type, column, span);
-  return gpuArray(engine, gpu, type, span.count, { buffer, byteOffset: offset, owned: false });
+  return gpus.view(span.gpu, type, span.count, await inputOn(gpus, scratch, type, column, span));
 }
 
 /** An array of one GPU from a byte on. */

@@ -1,5 +1,12 @@
 /** The GPUs of one device, and the ways between them. */
-import type { GpuBuffer, Scratch } from "warpmap/engine";
+import {
+  type DeviceArray,
+  type GpuBuffer,
+  gpuArray,
+  type Range,
+  type ScalarType,
+  type Scratch,
+} from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
 import { addressOf } from "../runtime/memory.js";
 import type { CudaHost } from "../table/table-state.js";
@@ -53,6 +60,17 @@ export class Gpus {
 
   reaches(from: number, to: number): boolean {
     return this.#reach[from][to];
+  }
+
+  /** Memory of a GPU as an array, which stays its owner's. */
+  view<T extends ScalarType>(
+    gpu: number,
+    type: T,
+    length: number,
+    { buffer, offset = 0 }: Range,
+  ): DeviceArray<T> {
+    const { engine, gpu: runtime } = this.hosts[gpu];
+    return gpuArray(engine, runtime, type, length, { buffer, byteOffset: offset, owned: false });
   }
 
   /** Puts a copy between memory of two GPUs on the stream of the GPU `on`, which begins as a submission of its. */

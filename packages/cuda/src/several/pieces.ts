@@ -5,6 +5,7 @@
 import {
   type ArrayStorage,
   allocateUnfilled,
+  type ColumnInput,
   DeviceArray,
   type Engine,
   type ScalarArrays,
@@ -134,6 +135,15 @@ export async function cutArray<T extends ScalarType>(
   );
 }
 
-/** Cuts an array of a type. */
-export const spansOfType = (type: ScalarType, length: number, gpus: number, least?: number): Span[] =>
-  spansOf(length, scalarBytes[type], gpus, least);
+/** Who has which elements of a batch: as its first column in pieces, or as an array of a type would be cut. */
+export function spansOfBatch(
+  columns: readonly ColumnInput[],
+  type: ScalarType,
+  gpus: number,
+  least?: number,
+): Span[] {
+  const all = columns.map((column) => (column instanceof DeviceArray ? piecesOf(column) : []));
+  const pieces = all.find(({ length }) => length > 1)?.filter(({ array }) => array.length > 0) ?? [];
+  if (pieces.length === 0) return spansOf(columns[0].length, scalarBytes[type], gpus, least);
+  return pieces.map(({ gpu, first, array }) => ({ gpu, first, count: array.length }));
+}

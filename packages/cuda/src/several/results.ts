@@ -8,7 +8,6 @@ import {
   DeviceArray,
   type Engine,
   firstOf,
-  gpuArray,
   newArray,
   PinnedArray,
   placeOf,
@@ -37,8 +36,6 @@ export interface SeveralHost {
     readonly broadcast?: number;
     readonly round?: number;
   };
-  /** Whether a column is an array in several pieces. */
-  isInPieces(column: unknown): boolean;
 }
 
 export class Columns {
@@ -201,16 +198,4 @@ export class Columns {
 interface Place {
   readonly at: Range;
   readonly reads: Readback[];
-}
-
-/** The first elements of an array of one GPU, which stays its owner's. */
-export function borrowed<T extends ScalarType>(
-  { gpus }: SeveralHost,
-  gpu: number,
-  array: DeviceArray<T>,
-  length = array.length,
-): DeviceArray<T> {
-  const { engine, gpu: runtime } = gpus.hosts[gpu];
-  const { buffer, byteOffset } = placeOf(array as DeviceArray);
-  return gpuArray(engine, runtime, array.type, length, { buffer, byteOffset, owned: false });
 }

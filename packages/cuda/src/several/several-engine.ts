@@ -26,16 +26,17 @@ import {
   type ScalarType,
   Scratch,
   type SketchOperations,
+  scalarBytes,
   type Table,
   type TableSpec,
   type ValueType,
 } from "warpmap/engine";
 import type { CudaEngine, CudaRequest } from "../cuda-engine.js";
 import type { Loss } from "../driver/context.js";
-import { arrayAt } from "./exchange.js";
+import { arrayAt, rangeOf } from "./exchange.js";
 import { Gpus, settled } from "./gpus.js";
-import { arrayOn, cutArray, piecesOf, type Span, spansOfType } from "./pieces.js";
-import { borrowed, Columns, type SeveralHost } from "./results.js";
+import { arrayOn, cutArray, piecesOf, type Span, spansOf } from "./pieces.js";
+import { Columns, type SeveralHost } from "./results.js";
 import { severalInterop } from "./several-interop.js";
 import { severalRows } from "./several-rows.js";
 import { severalSketches } from "./several-sketches.js";
@@ -87,13 +88,11 @@ export class SeveralEngine implements BareEngine {
     );
     // once its levels are complete, which is before anyone has it
     const engine = this as never;
-    const isInPieces = (column: unknown) =>
-      column instanceof Object && "storage" in column && (piecesOf(column as DeviceArray)?.length ?? 0) > 1;
-    this.#host = { engine, gpus: this.#gpus, seed, least, isInPieces };
+    this.#host = { engine, gpus: this.#gpus, seed, least };
     this.#carrier = new Carrier({
       there: (array) => this.#onFirst(array),
       pinned: (array) => array,
-      back: async (array, isLast) => arrayOn(engine, 0, isLast ? array : borrowed(this.#host, 0, array)),
+      back: async (array, isLast) => arrayOn(engine, 0, isLast ? array : borrowed(this.#gpus, array)),
     });
     this.interop = severalInterop(this.#host, engines);
     // a GPU that is lost ends them all
@@ -130,7 +129,7 @@ export class SeveralEngine implements BareEngine {
 
   #cut<T extends ScalarType>(type: T, length: number, make: (span: Span) => Promise<DeviceArray<T>>) {
     const { engine, gpus, least } = this.#host;
-    return cutArray(engine, type, spansOfType(type, length, gpus.count, least.bytes), make);
+    return cutArray(engine, type, spansOf(length, scalarBytes[type], gpus.count, least.bytes), make);
   }
 
   /** Registered with the driver for all GPUs. */
@@ -173,8 +172,7 @@ export class SeveralEngine implements BareEngine {
 
   /** An array on the first GPU: the piece that it is, or a copy of all pieces. */
   async #onFirst(array: DeviceArray): Promise<{ array: DeviceArray; free?: () => void }> {
-    const pieces = piecesOf(array);
-    if (pieces.length === 1 && pieces[0].gpu === 0) return { array: pieces[0].array };
+    if (isOnFirstGpu(array)) return { array: piecesOf(array)[0].array };
     const { type, length } = array;
     const gpus = this.#gpus;
     const scratch = [new Scratch(gpus.hosts[0].gpu)];
@@ -195,6 +193,11 @@ export class SeveralEngine implements BareEngine {
   }
 }
 
+function isOnFirstGpu(array: DeviceArray): boolean {
+  const pieces = piecesOf(array);
+  return pieces.length === 1 && pieces[0].gpu === 0;
+}
+
 /** A table of the first GPU. Where its inserts mark elements in an array in pieces, they go by way of one that is not. */
 function onOneGpu<K extends KeyType, V extends ValueType>(
   host: SeveralHost,
@@ -202,12 +205,10 @@ function onOneGpu<K extends KeyType, V extends ValueType>(
 ): Table<K, V> {
   const insert: Table<K, V>["insert"] = async (keys, values, policy, call) => {
     const { rejected } = call;
-    const [piece] = rejected ? piecesOf(rejected) : [];
-    if (!rejected || (piece.gpu === 0 && !host.isInPieces(rejected)))
-      return table.insert(keys, values, policy, call);
+    if (!rejected || isOnFirstGpu(rejected)) return table.insert(keys, values, policy, call);
     const marks = await host.gpus.hosts[0].engine.allocate("u8", rejected.length);
     try {
-      const marked = { ...call, rejected: arrayOn(host.engine, 0, borrowed(host, 0, marks)) };
+      const marked = { ...call, rejected: arrayOn(host.engine, 0, borrowed(host.gpus, marks)) };
       const tally = await table.insert(keys, values, policy, marked);
       await Columns.over(host, [rejected]).put({ gpu: 0, first: 0, count: marks.length }, [marks]);
       return tally;
@@ -217,3 +218,7 @@ function onOneGpu<K extends KeyType, V extends ValueType>(
   };
   return Object.create(table, { insert: { value: insert } });
 }
+
+/** An array of the first GPU that stays its owner's. */
+const borrowed = <T extends ScalarType>(gpus: Gpus, array: DeviceArray<T>): DeviceArray<T> =>
+  gpus.view(0, array.type, array.length, rangeOf(array as DeviceArray));

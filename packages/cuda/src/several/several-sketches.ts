@@ -18,7 +18,7 @@ import {
 } from "warpmap/engine";
 import { arrayAt } from "./exchange.js";
 import { settled } from "./gpus.js";
-import { arrayOf, piecesOf, type Span, spansOfType } from "./pieces.js";
+import { arrayOf, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 
 /** Makes a sketch of the same shape on a GPU. */
@@ -193,13 +193,8 @@ abstract class SeveralSketch<K extends BasicType, S extends EngineSketch<K>> imp
 
   /** Who has which elements of a batch. */
   protected spansOf(keys: ColumnInput<K>): Span[] {
-    const { host } = this;
-    if (host.isInPieces(keys)) {
-      const pieces = piecesOf(keys as DeviceArray).filter(({ array }) => array.length > 0);
-      if (pieces.length > 0)
-        return pieces.map(({ gpu, first, array }) => ({ gpu, first, count: array.length }));
-    }
-    return spansOfType(this.key, keys.length, host.gpus.count, host.least.bytes);
+    const { gpus, least } = this.host;
+    return spansOfBatch([keys as ColumnInput], this.key, gpus.count, least.bytes);
   }
 }
 

@@ -28,11 +28,11 @@ import {
   type ValueType,
   wordsOf,
 } from "warpmap/engine";
-import { CudaTable } from "../table/cuda-table.js";
+import { addTally, CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
 import { Exchange } from "./exchange.js";
 import { settled } from "./gpus.js";
-import { arrayOf, piecesOf, type Span, spansOfType } from "./pieces.js";
+import { arrayOf, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 
 /** Elements of a GPU in a round: 256 MiB a column of 4 bytes. */
@@ -317,17 +317,10 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     for (const part of this.parts) part.destroy();
   }
 
-  /** Who has which elements of a batch: as its first column in pieces, or in equal parts. */
+  /** Who has which elements of a batch. */
   #spans(keys: Input<K>): Span[] {
-    const { gpus } = this.host;
-    const columns = inputsOf(keys);
-    const cut = columns.find((column) => this.host.isInPieces(column)) as DeviceArray | undefined;
-    if (cut) {
-      const pieces = piecesOf(cut).filter(({ array }) => array.length > 0);
-      return pieces.map(({ gpu, first, array }) => ({ gpu, first, count: array.length }));
-    }
-    const type = scalarsOf<Scalar>(this.spec.key)[0];
-    return spansOfType(type, lengthOf(inputsOf(keys)), gpus.count, this.host.least.bytes);
+    const { gpus, least } = this.host;
+    return spansOfBatch(inputsOf(keys), scalarsOf<Scalar>(this.spec.key)[0], gpus.count, least.bytes);
   }
 
   /** Runs a call of which results come back, and gives these up when it fails. */
@@ -506,9 +499,3 @@ const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>
   columnsOf(elements as ColumnInput | readonly ColumnInput[]);
 const outputsOf = (elements: Output<ValueType> | null): readonly ColumnOutput[] =>
   columnsOf(elements as ColumnOutput | readonly ColumnOutput[] | null);
-
-function addTally(sum: InsertTally, tally: InsertTally): void {
-  sum.inserted += tally.inserted;
-  sum.existing += tally.existing;
-  sum.rejected += tally.rejected;
-}

@@ -341,7 +341,7 @@ interface Finding {
 
 type ReadBack = Parameters<Parameters<typeof eachChunk>[5]>[2];
 
-function addTally(sum: InsertTally, tally: InsertTally): void {
+export function addTally(sum: InsertTally, tally: InsertTally): void {
   sum.inserted += tally.inserted;
   sum.existing += tally.existing;
   sum.rejected += tally.rejected;

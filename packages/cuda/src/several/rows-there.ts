@@ -1,0 +1,126 @@
+/** Rows of tables on the GPUs that work on them, as far as their columns go from one GPU to another: words without nulls. */
+import { type DeviceColumn, type DeviceKeys, type RowOperations, Scratch, type Words } from "warpmap/engine";
+import { arrayAt, Exchange, type KeyPart } from "./exchange.js";
+import { settled } from "./gpus.js";
+import { spansOf } from "./pieces.js";
+import type { SeveralHost } from "./results.js";
+
+/** What operations on rows are told. */
+export type RowCall = Omit<Parameters<NonNullable<RowOperations["joinColumns"]>>[2], "nullsEqual">;
+/** Columns of words, without nulls: those that go to other GPUs. */
+export type WordColumn = DeviceColumn & {
+  readonly values: { readonly kind: "fixed"; readonly width: number; readonly data: Words };
+};
+
+/** The words of keys, as what decides who owns a row; null where they are not words, or may be null. */
+export function keyPartsOf({ columns }: DeviceKeys): KeyPart[] | null {
+  const parts: KeyPart[] = [];
+  for (const column of columns) {
+    const isWords = column.kind === "device words" || column.kind === "words";
+    if (!isWords || column.validity !== null) return null;
+    parts.push({ column: column.data, type: "u32", each: column.width });
+  }
+  return parts;
+}
+
+/** A column that goes to other GPUs; null for one that does not. */
+export function sharedColumn(column: DeviceColumn): WordColumn | null {
+  const { values, validity } = column;
+  const isShared = values?.kind === "fixed" && values.width % 4 === 0 && validity === null;
+  return isShared ? (column as WordColumn) : null;
+}
+
+/** Rows on the GPUs that work on them: what was given as one array is one there. */
+export class RowsThere {
+  readonly #arrays = new Map<unknown, Promise<readonly Words[]>>();
+
+  private constructor(
+    /** Rows of each GPU. */
+    readonly counts: readonly number[],
+    /** Rows that are on another GPU now than before, or on all. */
+    readonly moved: number,
+    private readonly bring: (data: Words | Uint32Array, words: number) => Promise<readonly Words[]>,
+    /** The numbers of each GPU's rows. */
+    readonly numbers: () => Promise<readonly Words[]>,
+    readonly release: () => void,
+  ) {}
+
+  /** By the owners of their keys. */
+  static async owned(
+    { gpus, seed }: SeveralHost,
+    rows: number,
+    keys: readonly KeyPart[],
+  ): Promise<RowsThere> {
+    const exchange = await Exchange.of(gpus, spansOf(rows, 4, gpus.count, 0), keys, seed);
+    const { counts, moved } = exchange;
+    const bring = (data: Words | Uint32Array, words: number) => exchange.deliver("u32", data, words);
+    return new RowsThere(
+      counts,
+      moved,
+      bring,
+      () => exchange.numbers(),
+      () => exchange.release(),
+    );
+  }
+
+  /** All on each GPU, or each GPU's where they are. */
+  static placed(host: SeveralHost, rows: number, where: "everywhere" | "in place"): RowsThere {
+    const { gpus } = host;
+    const spans = gpus.hosts.map((_, gpu) => ({ gpu, first: 0, count: where === "everywhere" ? rows : 0 }));
+    if (where === "in place") for (const span of spansOf(rows, 4, gpus.count, 0)) spans[span.gpu] = span;
+    const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+    const bring = (data: Words | Uint32Array, words: number) =>
+      settled(
+        spans.map(({ gpu, first, count }) =>
+          arrayAt(gpus, scratch[gpu], "u32", data, { gpu, first: first * words, count: count * words }),
+        ),
+      );
+    const counts = spans.map(({ count }) => count);
+    const moved = where === "everywhere" ? rows : 0;
+    const numbers = () => Promise.reject(new Error("only rows at their owners have numbers"));
+    return new RowsThere(counts, moved, bring, numbers, () => gpus.release(scratch));
+  }
+
+  async #at(owner: number, data: Words | Uint32Array, words: number): Promise<Words> {
+    let all = this.#arrays.get(data);
+    if (!all) {
+      all = this.bring(data, words);
+      this.#arrays.set(data, all);
+    }
+    return (await all)[owner];
+  }
+
+  async keys(owner: number, { columns }: DeviceKeys): Promise<DeviceKeys> {
+    const there: DeviceKeys["columns"][number][] = [];
+    for (const column of columns) {
+      if (!("width" in column)) continue;
+      const data = await this.#at(owner, column.data, column.width);
+      const below = "below" in column ? { below: column.below as number } : {};
+      there.push({ kind: "device words", width: column.width, data, validity: null, ...below });
+    }
+    return { rows: this.counts[owner], columns: there };
+  }
+
+  async columns(owner: number, columns: readonly WordColumn[]): Promise<DeviceColumn[]> {
+    const there: DeviceColumn[] = [];
+    for (const { values } of columns) {
+      const data = await this.#at(owner, values.data, values.width / 4);
+      there.push({ values: { ...values, data }, validity: null });
+    }
+    return there;
+  }
+}
+
+export async function inOrder<T>(
+  parts: readonly unknown[],
+  work: (owner: number) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  for (const owner of parts.keys()) results.push(await work(owner));
+  return results;
+}
+
+export function noteExchange({ log }: RowCall, sides: readonly RowsThere[], total: number): void {
+  const moved = sides.reduce((sum, side) => sum + side.moved, 0);
+  log?.remark(`${moved} of ${total} rows went to another of ${sides[0].counts.length} GPUs`);
+}

@@ -1,0 +1,166 @@
+/**
+ * Inner joins of tables on several GPUs: rows go to the owners of their keys, with the columns that are asked for, or a
+ * small side goes to all; each GPU joins what it has.
+ */
+import {
+  DeviceArray,
+  type DeviceColumn,
+  type DeviceKeys,
+  destroyColumns,
+  type JoinedColumns,
+  type JoinedSide,
+  LimitError,
+  MAX_PAIRS,
+  type RowOperations,
+  type Words,
+} from "warpmap/engine";
+import type { KeyPart } from "./exchange.js";
+import { settled } from "./gpus.js";
+import { arrayOf, arrayOn } from "./pieces.js";
+import type { SeveralHost } from "./results.js";
+import {
+  inOrder,
+  keyPartsOf,
+  noteExchange,
+  type RowCall,
+  RowsThere,
+  sharedColumn,
+  type WordColumn,
+} from "./rows-there.js";
+
+/** Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. */
+const BROADCAST_BYTES = 2 ** 24;
+
+export interface SharedSide {
+  readonly keys: DeviceKeys;
+  readonly parts: readonly KeyPart[];
+  readonly columns: readonly WordColumn[];
+}
+
+export function sharedSide({ keys, columns }: JoinedSide): SharedSide | null {
+  const parts = keyPartsOf(keys);
+  const shared = columns.map(sharedColumn);
+  return parts && shared.every((column) => column !== null) ? { keys, parts, columns: shared } : null;
+}
+
+/**
+ * An inner join: rows come in the order of the GPUs. A small side goes to all of them, and the other one stays; else both
+ * go to the owners of their keys.
+ */
+export async function joinShared(
+  host: SeveralHost,
+  parts: readonly RowOperations[],
+  [left, right]: readonly SharedSide[],
+  call: RowCall,
+): Promise<JoinedColumns> {
+  const made: RowsThere[] = [];
+  const rows = left.keys.rows + right.keys.rows;
+  const small = left.keys.rows < right.keys.rows ? left : right;
+  const broadcasts = bytesOf(small) <= (host.least.broadcast ?? BROADCAST_BYTES);
+  try {
+    for (const side of [left, right]) {
+      const { rows } = side.keys;
+      const where = side === small ? "everywhere" : "in place";
+      made.push(
+        broadcasts ? RowsThere.placed(host, rows, where) : await RowsThere.owned(host, rows, side.parts),
+      );
+    }
+    const [ofLeft, ofRight] = made;
+    // arrays are delivered one after another: each takes the way between all GPUs
+    const sides = await inOrder(parts, async (owner) => [
+      { keys: await ofLeft.keys(owner, left.keys), columns: await ofLeft.columns(owner, left.columns) },
+      { keys: await ofRight.keys(owner, right.keys), columns: await ofRight.columns(owner, right.columns) },
+    ]);
+    const { signal, mostPairs, log } = call;
+    const joined = await settled(
+      parts.map((part, owner) => {
+        const [own, others] = sides[owner];
+        return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
+      }),
+      ({ left, right }) => destroyColumns([...left, ...right]),
+    );
+    noteExchange(call, made, rows);
+    call.onProgress?.(rows, rows);
+    const asked = { left: left.columns, right: right.columns };
+    return await assembled(host, joined, asked, mostPairs ?? MAX_PAIRS);
+  } finally {
+    for (const each of made) each.release();
+  }
+}
+
+/** Bytes that go along with a side's rows. */
+function bytesOf({ keys, parts, columns }: SharedSide): number {
+  const words = parts.reduce((sum, { each = 1 }) => sum + each, 0);
+  return keys.rows * columns.reduce((sum, { values }) => sum + values.width, 4 * words);
+}
+
+/** Joins the rows that a GPU owns. */
+async function joinOn(
+  part: RowOperations,
+  left: JoinedSide,
+  right: JoinedSide,
+  call: RowCall,
+): Promise<JoinedColumns> {
+  if (left.keys.rows === 0 || right.keys.rows === 0) return { rows: 0, left: [], right: [] };
+  const joined = await part.joinColumns?.(left, right, call);
+  if (joined) return joined;
+  const matches = await part.match(left.keys, right.keys, "inner", { ...call, nullsEqual: false });
+  const made: DeviceColumn[][] = [];
+  try {
+    const { left: ofLeft, right: ofRight } = matches;
+    made.push(await part.gatherColumns(left.columns, ofLeft, false, call));
+    made.push(await part.gatherColumns(right.columns, ofRight as Words, false, call));
+    return { rows: ofLeft.length, left: made[0], right: made[1] };
+  } catch (error) {
+    for (const columns of made) destroyColumns(columns);
+    throw error;
+  } finally {
+    matches.left.destroy();
+    matches.right?.destroy();
+  }
+}
+
+/** The rows of all GPUs as one table, whose columns lie where they were made. */
+async function assembled(
+  host: SeveralHost,
+  all: readonly JoinedColumns[],
+  sides: { readonly left: readonly WordColumn[]; readonly right: readonly WordColumn[] },
+  most: number,
+): Promise<JoinedColumns> {
+  const rows = all.reduce((sum, joined) => sum + joined.rows, 0);
+  if (rows > most) {
+    for (const { left, right } of all) destroyColumns([...left, ...right]);
+    throw new LimitError("rows", rows, most, "Join on more columns, or filter one side first.");
+  }
+  for (const { left, right } of all.filter((joined) => joined.rows === 0))
+    destroyColumns([...left, ...right]);
+  const filled = all.map((joined, gpu) => ({ ...joined, gpu })).filter((joined) => joined.rows > 0);
+  // columns may share an array, which is to be freed once
+  const views = new Map<Words, Words>();
+  const viewOf = (data: Words, length: number): Words => {
+    const view = views.get(data) ?? firstElements(data, length);
+    views.set(data, view);
+    return view;
+  };
+  const columnsOf = (which: "left" | "right") =>
+    Promise.all(
+      sides[which].map(async ({ values }, c): Promise<DeviceColumn> => {
+        let first = 0;
+        const pieces = filled.map((joined) => {
+          const { data } = (joined[which][c] as WordColumn).values;
+          const length = (joined.rows * values.width) / 4;
+          first += length;
+          return { gpu: joined.gpu, first: first - length, array: viewOf(data, length) };
+        });
+        const none = async () => arrayOn(host.engine, 0, await host.gpus.hosts[0].engine.allocate("u32", 0));
+        const data = pieces.length > 0 ? arrayOf(host.engine, "u32", pieces) : await none();
+        return { values: { ...values, data }, validity: null };
+      }),
+    );
+  return { rows, left: await columnsOf("left"), right: await columnsOf("right") };
+}
+
+/** The first elements of an array, which it takes over: results may have room behind them. */
+function firstElements(array: Words, length: number): Words {
+  return DeviceArray.of(array.engine, "u32", length, array.storage);
+}
