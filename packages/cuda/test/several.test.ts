@@ -73,6 +73,10 @@ describe("the option gpus", () => {
     await rejection(openDevice({ backend: "cuda", gpus: gpus as never }), ValidationError);
   });
 
+  it.each([1e9, 65])("refuses %s GPUs where there is one", async (gpus) => {
+    await expect(openDevice({ backend: "cuda", gpus })).rejects.toThrow("there is no GPU");
+  });
+
   it("refuses a GPU that is not there, another engine, and gpu beside it", async () => {
     await expect(openDevice({ backend: "cuda", gpus: 2 })).rejects.toThrow("there is no GPU 1");
     await expect(openDevice({ backend: "cuda", gpus: [0, 7] })).rejects.toThrow("there is no GPU 7");
@@ -200,6 +204,35 @@ describe("tables", () => {
       expect(map.size).toBe(model.size);
       for (const array of inputs) array.destroy();
     }
+  });
+
+  it("take and answer nothing, in one piece or several", async () => {
+    using device = await openSharing([0, 0, 0]);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100 });
+    const { keys, values } = await map.retrieveAll({ output: "device" });
+    expect(await map.insert(keys, values as never)).toEqual({ inserted: 0, existing: 0 });
+    for (const none of [keys, new Uint32Array(0)]) {
+      const { values, found } = await map.find(none, { output: "device" });
+      expect([await values.read(), await found.read()]).toEqual([new Uint32Array(0), new Uint8Array(0)]);
+    }
+    using filter = await BloomFilter.create(device, { key: "u32", capacity: 100 });
+    expect(await (await filter.contains(keys, { output: "device" })).read()).toEqual(new Uint8Array(0));
+  });
+
+  it("take masks beside pieces of any lengths, typed arrays that begin anywhere, and the largest key", async () => {
+    using device = await openSharing([0, 0, 0]);
+    using map = await StaticMap.create(device, { key: "u64", value: "u64", capacity: 5000 });
+    const all = new BigUint64Array(new ArrayBuffer(8 * 4001), 8, 4000).map((_, i) => BigInt(i) << 33n);
+    all[3999] = 2n ** 64n - 1n;
+    await map.insert(all, all);
+    const { keys } = await map.retrieveAll({ output: "device" });
+    using mask = await device.pinned("u8", 4000, "upload");
+    mask.array.fill(1, 0, 3999);
+    const { values, found } = await map.find(keys, { mask, missing: 5n });
+    expectAllSet(found.subarray(0, 3999), 3999);
+    expect([found[3999], values[3999]]).toEqual([0, 5n]);
+    expect(values.subarray(0, 3999)).toEqual((await keys.read()).subarray(0, 3999));
+    expect(await map.erase(BigUint64Array.of(2n ** 64n - 1n, 1n))).toEqual({ erased: 1 });
   });
 
   it("take pinned arrays, and multimaps and strings work beside them", async () => {
