@@ -120,7 +120,7 @@ export const STATE_KINDS: { readonly [K in StateName]: StateKind<States[K]> } = 
   distinct: {
     of: ({ values, group }) => differentValues(values, group),
     merge: (parts, to, group) => {
-      const { column, rowGroups } = mergeColumns(parts, to);
+      const { column, rowGroups } = inGroups(mergeColumns(parts, to), to.groups);
       return differentValues(new GroupedValues(column, rowGroups, to.groups), group);
     },
     own: (state) => ({ ...state, column: ownColumn(state.column) }),
