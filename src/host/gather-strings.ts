@@ -55,13 +55,16 @@ export function gatherOffsets(
   throw new LimitError(what, total, most, "Leave the column out of the join, or join fewer rows at a time.");
 }
 
-/** Rows per value from which looking lengths up pays: one load a row in place of two. */
+/**
+ * Rows per value from which looking lengths up pays: one load a row in place of two; values per row up to which looking
+ * at all of them does.
+ */
 const FEW = 8;
 
-/** The length of all values where they have one, as identifiers do, and looking is less work than gathering. */
+/** The length of all values where they have one, as identifiers do, and looking is little work beside gathering. */
 function commonLength(from: Uint32Array, rows: number): number | null {
   const values = from.length - 1;
-  if (values > rows || values === 0) return null;
+  if (values > FEW * rows || values === 0) return null;
   const length = from[1] - from[0];
   for (let value = 1; value < values; value++) if (from[value + 1] - from[value] !== length) return null;
   return length;
