@@ -17,6 +17,7 @@ import { type Device, openDevice } from "../../../src/index.js";
 import { readBatches, readTable, tableToBytes } from "../../../src/io/index.js";
 import { groupParts } from "../../../src/relational/group/group-parts.js";
 import { Grouping } from "../../../src/relational/group/grouping.js";
+import type { GroupByOptions } from "../../../src/relational/index.js";
 import * as relational from "../../../src/relational/index.js";
 import { rounds } from "../../helpers/rounds.js";
 import { openDuck } from "../../io/duckdb.js";
@@ -44,6 +45,19 @@ afterAll(() => {
 
 const FORMAT = { format: "parquet" } as const;
 
+/** Of states that merged rows have. */
+const OF_MERGED = {
+  rows: count(),
+  names: count("name"),
+  ids: sum("id"),
+  smalls: sum("small"),
+  total: sum("price"),
+  mean: mean("small"),
+  least: min("number"),
+  most: max("name"),
+  first: first("name"),
+  about: approxCountDistinct("id"),
+};
 /** Of states that parts have. */
 const OF_PARTS = {
   rows: count(),
@@ -128,6 +142,7 @@ const rowsOf = (table: Table) => table.toArray().map((row) => Object.entries(row
 /** Cut small, so that files of tests have many parts. */
 const aTuning = fc.record({
   part: fc.integer({ min: 1, max: 1500 }),
+  merged: fc.constantFrom(1, 1000, 100_000),
   shared: fc.constantFrom(0, 1000),
   table: fc.constantFrom(1, 900, 100_000),
   waiting: fc.constantFrom(0, 100, 100_000),
@@ -142,20 +157,29 @@ const someKeys = fc.constantFrom(
   ["id", "small"],
 );
 
+const someStates = fc.constantFrom<GroupByOptions["aggregate"]>(OF_MERGED, OF_PARTS, OF_TABLES);
+
 it("any file has the groups that its rows have at once", async () => {
   await fc.assert(
-    fc.asyncProperty(aCase, aTuning, someKeys, fc.boolean(), fc.nat(2), async (made, tuning, by, all, d) => {
-      const bytes = await tableToBytes(batchesOf(tablesOf(made)), FORMAT);
-      const options = { by, aggregate: all ? OF_TABLES : OF_PARTS, device: devices[d] as Device };
-      const expected = await groupBy(await readTable(bytes, FORMAT), options);
-      const parts = await groupParts(new Grouping("groupBy", options), await openParts(bytes), tuning);
-      expect(rowsOf(parts)).toEqual(rowsOf(expected));
-      expect(rowsOf(await groupBy(readBatches(bytes, FORMAT), options))).toEqual(rowsOf(expected));
-      const rows = await distinct(readBatches(bytes, FORMAT), { on: by, device: devices[d] });
-      expect(rowsOf(rows)).toEqual(
-        rowsOf(await distinct(await readTable(bytes, FORMAT), { on: by, device: devices[d] })),
-      );
-    }),
+    fc.asyncProperty(
+      aCase,
+      aTuning,
+      someKeys,
+      someStates,
+      fc.nat(2),
+      async (made, tuning, by, aggregate, d) => {
+        const bytes = await tableToBytes(batchesOf(tablesOf(made)), FORMAT);
+        const options = { by, aggregate, device: devices[d] as Device };
+        const expected = await groupBy(await readTable(bytes, FORMAT), options);
+        const parts = await groupParts(new Grouping("groupBy", options), await openParts(bytes), tuning);
+        expect(rowsOf(parts)).toEqual(rowsOf(expected));
+        expect(rowsOf(await groupBy(readBatches(bytes, FORMAT), options))).toEqual(rowsOf(expected));
+        const rows = await distinct(readBatches(bytes, FORMAT), { on: by, device: devices[d] });
+        expect(rowsOf(rows)).toEqual(
+          rowsOf(await distinct(await readTable(bytes, FORMAT), { on: by, device: devices[d] })),
+        );
+      },
+    ),
     { numRuns: rounds(25) },
   );
 });
