@@ -82,7 +82,8 @@ export async function groupPart(
   const { rows } = table;
   const source = openSource(table, by, aggregates);
   const plan = new SumPlan(source.columns, aggregates, true);
-  const summed = weights === null ? plan.summed : plan.summed.map((column) => weighted(column, weights));
+  const narrow = plan.summed.map(narrowed);
+  const summed = weights === null ? narrow : narrow.map((column) => weighted(column, weights));
   const call = { numbers: plan.needsNumbers, alone: true, signal };
   const { columns, ...groups } = await sum(encodeOwnKeys(source.keys, rows), summed, call);
   const pause = async () => signal?.throwIfAborted();
@@ -99,6 +100,20 @@ function total(weights: Uint32Array): number {
 }
 
 const WORD = 2 ** 32;
+
+/** Integers whose upper words all say no more than the sign, as those of most decimals, by their lowest word. */
+function narrowed(column: SummedColumn): SummedColumn {
+  if (column.kind !== "words" || column.width === 1) return column;
+  const { data, width, signed } = column;
+  const words = new Uint32Array(data.length / width);
+  for (let row = 0, at = 0; row < words.length; row++) {
+    const word = data[at++];
+    const upper = signed ? word >> 31 : 0;
+    for (let k = 1; k < width; k++) if ((data[at++] | 0) !== upper) return column;
+    words[row] = word;
+  }
+  return { ...column, data: words, width: 1 };
+}
 
 /** Counts each row as often as its weight says, 2^20 times at most. Integers get a word more. */
 function weighted(column: SummedColumn, weights: Uint32Array): SummedColumn {

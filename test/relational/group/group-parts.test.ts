@@ -200,6 +200,52 @@ const large = groupBy(await readTable(path("in.parquet")), {
   device: devices[0],
 });
 
+await duck.run(
+  `copy (select case when hash(i) % 7 = 0 then null else 'kind ' || (hash(i + 1) % 5) end as kind,
+       (hash(i + 2) % 4)::integer - 2 as small, ((hash(i + 3) % 3)::bigint - 1) * 1e14::bigint as wide,
+       ((hash(i + 5) % 3)::bigint - 1) * 3000000000 as edge,
+       case when hash(i + 4) % 5 = 0 then null else ((hash(i + 4) % 5)::bigint - 2)::decimal(15, 2) end as price
+     from range(300000) t(i)) to '${path("few.parquet")}' (row_group_size 40960)`,
+);
+const FEW_AGGREGATE = {
+  n: count(),
+  prices: count("price"),
+  total: sum("price"),
+  wide: sum("wide"),
+  edge: sum("edge"),
+  small: sum("small"),
+  mean: mean("price"),
+  least: min("small"),
+  most: max("kind"),
+  first: first("wide"),
+  about: approxCountDistinct("price"),
+};
+
+it.each([1, 2])("rows that are merged count as often as they are there, by %i threads", async (threads) => {
+  const parts = await openParts(readFileSync(path("few.parquet")));
+  const part = await parts.next(1);
+  expect((await parts.decode(part as NonNullable<typeof part>, true)).weights).not.toBeNull();
+  await parts.close();
+  const whole = await readTable(path("few.parquet"));
+  for (const by of [["kind"], ["price", "kind"], ["small"]]) {
+    const names = Object.entries(FEW_AGGREGATE).filter(([name]) => !by.includes(name));
+    const options = { by, aggregate: Object.fromEntries(names), device: devices[threads - 1] as Device };
+    const expected = rowsOf(await groupBy(whole, options));
+    expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
+    const tuning = { part: 1, merged: 100_000, shared: 0, table: 1000, waiting: 0 };
+    const made = await groupParts(
+      new Grouping("groupBy", options),
+      await openParts(readFileSync(path("few.parquet"))),
+      tuning,
+    );
+    expect(rowsOf(made)).toEqual(expected);
+  }
+  // of the last row and of floats all rows are needed
+  const options = { by: ["kind"], aggregate: { last: last("small"), n: count() }, device: devices[0] };
+  const expected = rowsOf(await groupBy(whole, options));
+  expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
+});
+
 it.each([1, 2, 3])("large files are grouped by %i threads", async (threads) => {
   const device = devices[threads - 1];
   const done: number[] = [];
