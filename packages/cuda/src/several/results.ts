@@ -8,6 +8,7 @@ import {
   DeviceArray,
   type Engine,
   firstOf,
+  LimitError,
   newArray,
   PinnedArray,
   placeOf,
@@ -27,6 +28,8 @@ export interface SeveralHost {
   readonly gpus: Gpus;
   /** Of the hash that says who owns a key. */
   readonly seed: number;
+  /** Slots of one GPU's table at most, for tests. */
+  readonly mostSlots?: number | undefined;
   /** Sizes below which one GPU does the work; elements of a GPU in a round. Tests have their own. */
   readonly least: {
     readonly bytes?: number;
@@ -64,7 +67,7 @@ export class Columns {
           const all = spans.length > 0 ? spans : [{ gpu: 0, first: 0, count: 0 }];
           outputs.push((await cutArray(host.engine, type, all, make)) as ColumnOutput);
         } else {
-          const target = to === "host" ? (allocateUnfilled(type, length) as ColumnTarget) : to[c];
+          const target = to === "host" ? hostColumn(type, length) : to[c];
           outputs.push(
             target instanceof PinnedArray ? target : firstOf(target as ScalarArrays["u8"], length),
           );
@@ -191,6 +194,16 @@ export class Columns {
         ? { buffer: placeOf(output).buffer, offset: start, length }
         : asBytes(output).subarray(start, start + length);
     return [{ buffer, offset, into }];
+  }
+}
+
+/** A new column on the host. @throws LimitError when JavaScript has none that is as long */
+function hostColumn(type: ScalarType, length: number): ColumnTarget {
+  try {
+    return allocateUnfilled(type, length) as ColumnTarget;
+  } catch (cause) {
+    const fix = 'Ask for output "device", and read that in pieces; or make calls with fewer elements.';
+    throw new LimitError("memory", length * scalarBytes[type], Number.NaN, fix, { cause });
   }
 }
 

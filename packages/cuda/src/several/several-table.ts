@@ -7,6 +7,7 @@ import {
   type Chosen,
   type ColumnInput,
   type ColumnOutput,
+  checkSlots,
   columnsOf,
   type Destination,
   type DeviceArray,
@@ -17,6 +18,7 @@ import {
   type InsertTally,
   type KeyType,
   lengthOf,
+  MAX_SLOTS,
   type Missing,
   type Output,
   PROBE_HISTOGRAM,
@@ -66,8 +68,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     host: SeveralHost,
     spec: TableSpec,
   ): Promise<SeveralTable<K, V>> {
-    const mean = spec.slots / host.gpus.count;
-    const slots = Math.ceil(mean + SPARE * Math.sqrt(mean));
+    checkSlots(spec.slots, host.engine.traits.maxSlots);
+    const slots = partSlots(spec.slots / host.gpus.count, host.mostSlots);
     const made: TableState[] = [];
     try {
       await settled(
@@ -299,18 +301,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   async stats(): Promise<TableStats> {
-    const all = await settled(this.parts.map((part) => part.stats()));
-    const probeLengths = new Uint32Array(PROBE_HISTOGRAM);
-    for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
-    const sum = (of: (stats: TableStats) => number) => all.reduce((total, each) => total + of(each), 0);
-    const live = sum((each) => each.live);
-    return {
-      live,
-      tombstones: sum((each) => each.tombstones),
-      probeLengths,
-      meanProbeLength: live === 0 ? 0 : sum((each) => each.meanProbeLength * each.live) / live,
-      maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
-    };
+    return statsOfAll(await settled(this.parts.map((part) => part.stats())));
   }
 
   destroy(): void {
@@ -458,7 +449,9 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const absent = found.reduce((sum, flag) => sum + 1 - flag, 0);
     const { free, spec, host, occupied } = part.native;
     if (Math.min(absent, this.#free) <= free) return;
-    const slots = Math.ceil(1.05 * (occupied + Math.min(absent, this.#free)));
+    const most = this.host.mostSlots ?? MAX_SLOTS;
+    const slots = Math.min(most, Math.ceil(1.05 * (occupied + Math.min(absent, this.#free))));
+    if (slots <= spec.slots) return;
     const larger = new CudaTable<K, V>(await TableState.create(host, { ...spec, slots }));
     const entries: DeviceArray[] = [];
     try {
@@ -474,6 +467,26 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     this.parts[owner] = larger;
     part.destroy();
   }
+}
+
+/** Slots of one GPU's table, of which the whole has `mean` for each GPU. */
+export function partSlots(mean: number, most = MAX_SLOTS): number {
+  return Math.min(most, Math.ceil(mean + SPARE * Math.sqrt(mean)));
+}
+
+/** The health of a table whose parts have these. */
+export function statsOfAll(all: readonly TableStats[]): TableStats {
+  const probeLengths = new Float64Array(PROBE_HISTOGRAM);
+  for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
+  const sum = (of: (stats: TableStats) => number) => all.reduce((total, each) => total + of(each), 0);
+  const live = sum((each) => each.live);
+  return {
+    live,
+    tombstones: sum((each) => each.tombstones),
+    probeLengths,
+    meanProbeLength: live === 0 ? 0 : sum((each) => each.meanProbeLength * each.live) / live,
+    maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
+  };
 }
 
 function destroyAll(arrays: readonly DeviceArray[]): void {
