@@ -7,6 +7,7 @@ import {
   type ColumnInput,
   DeviceArray,
   type GpuBuffer,
+  getOrMake,
   PinnedArray,
   placeOf,
   type Range,
@@ -34,13 +35,90 @@ export interface KeyPart {
 
 /** Elements that one GPU reads. */
 interface Source extends Span {
-  /** Their keys, by column. */
-  readonly inputs: ReadonlyMap<ColumnInput, Range>;
   /** Their numbers, by owner. */
   readonly order: Range;
   /** How many of them each owner gets, and where they begin in `order`. */
   readonly counts: readonly number[];
   readonly starts: readonly number[];
+}
+
+/** Elements, or rows of a table, of a GPU in a round: 128 MiB a column of 4 bytes. */
+export const ROUND = 2 ** 25;
+
+/** One round of work, and the memory that it takes. */
+interface Round {
+  /** @param isDone no stream works on it any more */
+  release(isDone?: boolean): void;
+}
+
+/** What a round's work is made of. */
+interface RoundWork<R extends Round> {
+  /** Brings elements to their owners, by the streams of `on`. */
+  exchange(round: number, on: Gpus): Promise<R>;
+  /** What each GPU does with its own. It may answer what brings results back. */
+  work(round: R): Promise<(() => Promise<void>) | undefined>;
+  /** Called when the round is done. */
+  done?(round: R): void;
+}
+
+/**
+ * Works in rounds. Where there are several, each is exchanged by other streams while the one before it is worked on and
+ * results of the one before that go back; a round that begins has all that it reads, and what is given back nobody uses.
+ */
+export async function inRounds<R extends Round>(
+  gpus: Gpus,
+  rounds: number,
+  { exchange, work, done }: RoundWork<R>,
+): Promise<void> {
+  const on = rounds > 1 ? gpus.lanes : gpus;
+  const open = new Set<R>();
+  const ahead = async (i: number) => {
+    if (i >= rounds) return undefined;
+    const round = await exchange(i, on);
+    open.add(round);
+    if (on !== gpus) await on.arrived();
+    return round;
+  };
+  const behind = async (round: R | undefined, goBack: (() => Promise<void>) | undefined) => {
+    if (!round) return;
+    await goBack?.();
+    if (goBack && on !== gpus) await on.arrived();
+    round.release(on !== gpus);
+    open.delete(round);
+    done?.(round);
+  };
+  // what is read was written by these streams
+  if (on !== gpus) gpus.fence();
+  try {
+    let before: R | undefined;
+    let goBack: (() => Promise<void>) | undefined;
+    let now = await ahead(0);
+    for (let i = 0; now || before; i++) {
+      const [next, answer] = await settled<unknown>([
+        ahead(i + 1),
+        now && work(now),
+        behind(before, goBack),
+      ] as Promise<unknown>[]);
+      // results are there for the streams that bring them back
+      if (on !== gpus) on.after(gpus);
+      [before, goBack, now] = [now, answer as typeof goBack, next as R | undefined];
+    }
+  } finally {
+    if (on !== gpus) gpus.fence();
+    for (const round of open) round.release();
+  }
+}
+
+/** What plans say of exchanges. */
+export function exchangeRemark(
+  moved: number,
+  total: number,
+  what: string,
+  gpus: number,
+  rounds: number,
+): string {
+  const went = `${moved} of ${total} ${what} went to another of ${gpus} GPUs`;
+  return rounds === 1 ? went : `${went} in ${rounds} rounds, each while the one before it was worked on`;
 }
 
 /** Prefix sums. */
@@ -52,6 +130,80 @@ export function startsOf(counts: readonly number[]): number[] {
   });
 }
 
+/** A batch in the order of the owners of its elements, and of an owner's by chunks: equal keys are in the same one. */
+export class SortedBatch {
+  private constructor(
+    private readonly gpus: Gpus,
+    private readonly sources: readonly Source[],
+    private readonly inputs: Inputs,
+    private readonly scratch: readonly Scratch[],
+    private readonly chunks: number,
+  ) {}
+
+  /** Finds the owners of keys. */
+  static async of(gpus: Gpus, spans: readonly Span[], batch: Batch, chunks = 1): Promise<SortedBatch> {
+    const scratch = scratchOf(gpus);
+    try {
+      const inputs = new Inputs(gpus, spans, scratch);
+      const sort = (span: Span, s: number) =>
+        sortByOwner(gpus, span, scratch[span.gpu], batch, {
+          chunks,
+          inputOf: async (type, column, each) => (await inputs.of(type, column, each))[s],
+        });
+      return new SortedBatch(gpus, await settled(spans.map(sort)), inputs, scratch, chunks);
+    } catch (error) {
+      gpus.release(scratch);
+      throw error;
+    }
+  }
+
+  /** A chunk's elements, to be exchanged by the streams of `on`. */
+  exchange(chunk = 0, on = this.gpus, scratch: readonly Scratch[] = scratchOf(on)): Exchange {
+    const ofChunk = (of: readonly number[]) =>
+      this.gpus.hosts.map((_, owner) => of[owner * this.chunks + chunk]);
+    const sources = this.sources.map((source) => ({
+      ...source,
+      counts: ofChunk(source.counts),
+      starts: ofChunk(source.starts),
+    }));
+    return new Exchange(on, sources, scratch, this.inputs);
+  }
+
+  /** All elements, with which the batch is given back. */
+  whole(): Exchange {
+    return this.exchange(0, this.gpus, this.scratch);
+  }
+
+  release(): void {
+    this.gpus.release(this.scratch);
+  }
+}
+
+const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+
+/** Columns in the memory of the GPUs that have a batch, brought there once. */
+class Inputs {
+  readonly #known = new Map<ColumnInput, Promise<readonly Range[]>>();
+
+  constructor(
+    private readonly gpus: Gpus,
+    private readonly spans: readonly Span[],
+    private readonly scratch: readonly Scratch[],
+  ) {}
+
+  /** @param on GPUs that read them, by other streams perhaps */
+  of(type: ScalarType, column: ColumnInput, each = 1, on = this.gpus): Promise<readonly Range[]> {
+    const { gpus, spans, scratch } = this;
+    return getOrMake(this.#known, column, async () => {
+      const ranges = await settled(
+        spans.map((span) => inputOn(gpus, scratch[span.gpu], type, column, spanOf(span, each))),
+      );
+      on.after(gpus);
+      return ranges;
+    });
+  }
+}
+
 export class Exchange {
   /** Elements that each owner gets, and all of them. */
   readonly counts: readonly number[];
@@ -61,11 +213,14 @@ export class Exchange {
   /** Where the elements of each source (the first index) begin among an owner's. */
   readonly #bases: readonly (readonly number[])[];
 
-  private constructor(
-    private readonly gpus: Gpus,
+  /** @param gpus whose streams do it */
+  constructor(
+    readonly gpus: Gpus,
     private readonly sources: readonly Source[],
     /** Memory of each GPU. */
     private readonly scratch: readonly Scratch[],
+    /** Columns of the sources in their memory. */
+    private readonly inputs: Inputs,
   ) {
     const owners = gpus.hosts.map((_, owner) => owner);
     const received = owners.map((owner) => sources.map(({ counts }) => counts[owner]));
@@ -80,38 +235,12 @@ export class Exchange {
     );
   }
 
-  /** Finds the owners of keys. Elements that `where` leaves out have none. */
-  static async of(
-    gpus: Gpus,
-    spans: readonly Span[],
-    keys: readonly KeyPart[],
-    seed: number,
-    where?: ColumnInput<"u8">,
-  ): Promise<Exchange> {
-    const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
-    try {
-      const sort = (span: Span) => sortByOwner(gpus, span, scratch[span.gpu], { keys, seed, where });
-      return new Exchange(gpus, await settled(spans.map(sort)), scratch);
-    } catch (error) {
-      gpus.release(scratch);
-      throw error;
-    }
-  }
-
   /**
    * The elements of a column at their owners, those of each in the order of the batch.
    * @param each elements of the column that are one of the batch
    */
   async deliver<T extends ScalarType>(type: T, column: ColumnInput<T>, each = 1): Promise<DeviceArray<T>[]> {
-    const { gpus, scratch, sources } = this;
-    const inputs = await settled(
-      sources.map(async (source) => {
-        // keys are there already
-        const known = source.inputs.get(column);
-        return known ?? inputOn(gpus, scratch[source.gpu], type, column, spanOf(source, each));
-      }),
-    );
-    return this.#gather(type, each, inputs);
+    return this.#gather(type, each, await this.inputs.of(type, column as ColumnInput, each, this.gpus));
   }
 
   /** The numbers of the elements in the batch, at their owners. */
@@ -214,13 +343,9 @@ export class Exchange {
     return this.scratch[gpu];
   }
 
-  /** Waits until all that was submitted is done. */
-  async arrived(): Promise<void> {
-    await settled(this.gpus.hosts.map(({ gpu }) => gpu.context.arrived("An exchange")));
-  }
-
-  release(): void {
-    this.gpus.release(this.scratch);
+  /** @param isDone no stream works on its memory any more */
+  release(isDone?: boolean): void {
+    this.gpus.release(this.scratch, isDone);
   }
 
   /** Owners of some of a source's elements. */
@@ -236,7 +361,7 @@ export class Exchange {
   }
 }
 
-/** Keys of a batch, and its mask. */
+/** Keys of a batch, and its mask: elements that it leaves out have no owner. */
 interface Batch {
   readonly keys: readonly KeyPart[];
   readonly seed: number;
@@ -249,14 +374,16 @@ async function sortByOwner(
   span: Span,
   scratch: Scratch,
   { keys, seed, where }: Batch,
+  {
+    chunks,
+    inputOf,
+  }: { chunks: number; inputOf: (type: ScalarType, column: ColumnInput, each?: number) => Promise<Range> },
 ): Promise<Source> {
   const { gpu } = gpus.hosts[span.gpu];
   const { count: COUNT } = span;
-  const OWNERS = gpus.count;
-  const columns = await settled(
-    keys.map(({ column, type, each }) => inputOn(gpus, scratch, type, column, spanOf(span, each))),
-  );
-  const mask = where && (await inputOn(gpus, scratch, "u8", where, span));
+  const OWNERS = gpus.count * chunks;
+  const columns = await settled(keys.map(({ column, type, each }) => inputOf(type, column, each)));
+  const mask = where && (await inputOf("u8", where as ColumnInput));
   const blocks = blocksFor(COUNT);
   const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
   const [hashes, order] = [await buffer(COUNT), await buffer(COUNT)];
@@ -285,8 +412,7 @@ async function sortByOwner(
   );
   const ends = Array.from(new Uint32Array(into.buffer));
   const counts = ends.slice(1).map((end, owner) => end - ends[owner]);
-  const inputs = new Map(keys.map(({ column }, i) => [column, columns[i]]));
-  return { ...span, inputs, order, counts, starts: ends.slice(0, -1) };
+  return { ...span, order, counts, starts: ends.slice(0, -1) };
 }
 
 /** The range of a column of which so many elements are one of the batch. */

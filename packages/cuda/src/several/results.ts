@@ -126,7 +126,7 @@ export class Columns {
       );
       const [to, reads] = [places.map(({ at }) => at), places.map(({ reads }) => reads)];
       await exchange.bringBack(type, results[c], to, absent[c], reads);
-      await settled(spans.map((span, s) => this.#distribute(c, span, to[s])));
+      await settled(spans.map((span, s) => this.#distribute(exchange.gpus, c, span, to[s])));
     }
   }
 
@@ -144,7 +144,7 @@ export class Columns {
   async put(span: Span, columns: readonly DeviceArray[]): Promise<void> {
     for (const [c, column] of columns.entries()) {
       const { buffer, byteOffset: offset } = placeOf(column);
-      await this.#distribute(c, span, { buffer, offset });
+      await this.#distribute(this.host.gpus, c, span, { buffer, offset });
     }
   }
 
@@ -159,10 +159,9 @@ export class Columns {
   }
 
   /** Brings a range to the pieces where it belongs, when these are not where `#inPlace` says. */
-  async #distribute(c: number, span: Span, from: Range): Promise<void> {
+  async #distribute(gpus: Gpus, c: number, span: Span, from: Range): Promise<void> {
     const output = this.outputs[c];
     if (!(output instanceof DeviceArray) || this.#inPlace(c, span)) return;
-    const { gpus } = this.host;
     const bytes = scalarBytes[this.types[c]];
     for (const part of overlaps(piecesOf(output), span.first, span.first + span.count)) {
       const { buffer, byteOffset } = placeOf(part.array);

@@ -193,7 +193,8 @@ export class SeveralEngine implements BareEngine {
   /** @param loss what calls that are under way are told */
   destroy(loss?: Loss): void {
     // no GPU works any more on what another one frees
-    if (!loss && this.#gpus.areAlive) this.#gpus.fence();
+    if (!loss) this.#gpus.fence();
+    this.#gpus.destroy(loss);
     for (const engine of this.engines) engine.destroy(loss);
   }
 }

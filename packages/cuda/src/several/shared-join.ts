@@ -14,16 +14,19 @@ import {
   type RowOperations,
   type Words,
 } from "warpmap/engine";
-import type { KeyPart } from "./exchange.js";
+import { inRounds, type KeyPart } from "./exchange.js";
 import { settled } from "./gpus.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import {
+  chunksFor,
   inOrder,
   keyPartsOf,
   noteExchange,
   type RowCall,
   RowsThere,
+  roundOf,
+  type SortedRows,
   sharedColumn,
   type WordColumn,
 } from "./rows-there.js";
@@ -53,38 +56,57 @@ export async function joinShared(
   [left, right]: readonly SharedSide[],
   call: RowCall,
 ): Promise<JoinedColumns> {
-  const made: RowsThere[] = [];
   const rows = left.keys.rows + right.keys.rows;
   const small = left.keys.rows < right.keys.rows ? left : right;
   const broadcasts = bytesOf(small) <= (host.least.broadcast ?? BROADCAST_BYTES);
+  const chunks = broadcasts ? 1 : chunksFor(host, rows);
+  const sorted: SortedRows[] = [];
+  const joined: JoinedOn[] = [];
+  let moved = 0;
+  const { signal, mostPairs, log } = call;
+  const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
   try {
-    for (const side of [left, right]) {
-      const { rows } = side.keys;
-      const where = side === small ? "everywhere" : "in place";
-      made.push(
-        broadcasts ? RowsThere.placed(host, rows, where) : await RowsThere.owned(host, rows, side.parts),
-      );
-    }
-    const [ofLeft, ofRight] = made;
-    // arrays are delivered one after another: each takes the way between all GPUs
-    const sides = await inOrder(parts, async (owner) => [
-      { keys: await ofLeft.keys(owner, left.keys), columns: await ofLeft.columns(owner, left.columns) },
-      { keys: await ofRight.keys(owner, right.keys), columns: await ofRight.columns(owner, right.columns) },
-    ]);
-    const { signal, mostPairs, log } = call;
-    const joined = await settled(
-      parts.map((part, owner) => {
-        const [own, others] = sides[owner];
-        return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
-      }),
-      ({ left, right }) => destroyColumns([...left, ...right]),
-    );
-    noteExchange(call, made, rows);
+    for (const { keys, parts } of broadcasts ? [] : [left, right])
+      sorted.push(await RowsThere.sorted(host, keys.rows, parts, chunks));
+    await inRounds(host.gpus, chunks, {
+      exchange(chunk, on) {
+        signal?.throwIfAborted();
+        const placed = (side: SharedSide) =>
+          RowsThere.placed(host, side.keys.rows, side === small ? "everywhere" : "in place");
+        const there = broadcasts ? [left, right].map(placed) : sorted.map((side) => side.chunk(chunk, on));
+        // arrays are delivered one after another: each takes the way between all GPUs
+        return roundOf(there, ([ofLeft, ofRight]) =>
+          inOrder(parts, async (owner) => [
+            { keys: await ofLeft.keys(owner, left.keys), columns: await ofLeft.columns(owner, left.columns) },
+            {
+              keys: await ofRight.keys(owner, right.keys),
+              columns: await ofRight.columns(owner, right.columns),
+            },
+          ]),
+        );
+      },
+      async work({ given }) {
+        const all = await settled(
+          parts.map((part, owner) => {
+            const [own, others] = given[owner];
+            return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
+          }),
+          giveUp,
+        );
+        joined.push(...all.map((each, gpu) => ({ ...each, gpu })));
+        return undefined;
+      },
+      done({ there }) {
+        for (const side of there) moved += side.moved;
+      },
+    });
+    noteExchange(call, moved, rows, host.gpus, chunks);
     call.onProgress?.(rows, rows);
     const asked = { left: left.columns, right: right.columns };
-    return await assembled(host, joined, asked, mostPairs ?? MAX_PAIRS);
+    return await assembled(host, joined.splice(0), asked, mostPairs ?? MAX_PAIRS);
   } finally {
-    for (const each of made) each.release();
+    for (const each of joined) giveUp(each);
+    for (const each of sorted) each.release();
   }
 }
 
@@ -93,6 +115,9 @@ function bytesOf({ keys, parts, columns }: SharedSide): number {
   const words = parts.reduce((sum, { each = 1 }) => sum + each, 0);
   return keys.rows * columns.reduce((sum, { values }) => sum + values.width, 4 * words);
 }
+
+/** What a GPU joined. */
+type JoinedOn = JoinedColumns & { readonly gpu: number };
 
 /** Joins the rows that a GPU owns. */
 async function joinOn(
@@ -123,7 +148,7 @@ async function joinOn(
 /** The rows of all GPUs as one table, whose columns lie where they were made. */
 async function assembled(
   host: SeveralHost,
-  all: readonly JoinedColumns[],
+  all: readonly JoinedOn[],
   sides: { readonly left: readonly WordColumn[]; readonly right: readonly WordColumn[] },
   most: number,
 ): Promise<JoinedColumns> {
@@ -134,7 +159,7 @@ async function assembled(
   }
   for (const { left, right } of all.filter((joined) => joined.rows === 0))
     destroyColumns([...left, ...right]);
-  const filled = all.map((joined, gpu) => ({ ...joined, gpu })).filter((joined) => joined.rows > 0);
+  const filled = all.filter((joined) => joined.rows > 0);
   // columns may share an array, which is to be freed once
   const views = new Map<Words, Words>();
   const viewOf = (data: Words, length: number): Words => {
