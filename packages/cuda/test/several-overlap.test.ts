@@ -140,7 +140,7 @@ describe.each(cases)("on %s GPUs, which reach each other: %s", (gpus, peers) => 
       expect(device.memory.inUse).toBe(before);
     }
     expect(answers[1]).toEqual(answers[0]);
-    const chunks = (of: number) => Math.min(8, Math.floor(64 / gpus), Math.ceil(of / gpus / 900));
+    const chunks = (of: number) => Math.min(8, Math.floor(64 / (gpus + 1)), Math.ceil(of / gpus / 900));
     const reason = (of: number) =>
       new RegExp(
         `of ${of} rows went to another of ${gpus} GPUs in ${chunks(of)} rounds, each while the one before it was worked on`,

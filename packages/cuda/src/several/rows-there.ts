@@ -1,12 +1,14 @@
 /** Rows of tables on the GPUs that work on them, as far as their columns go from one GPU to another: words without nulls. */
 import { type DeviceColumn, type DeviceKeys, type RowOperations, Scratch, type Words } from "warpmap/engine";
-import { arrayAt, exchangeRemark, type KeyPart, ROUND, SortedBatch } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
+import { arrayAt } from "./inputs.js";
 import { spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
+import { exchangeRemark, ROUND } from "./rounds.js";
+import { type KeyPart, SortedBatch } from "./sorted-batch.js";
 
-/** Owners that rows are sorted by at most, each chunk having its own: kernels/owners.cu. */
-const MOST_OWNERS = 64;
+/** Bins that rows are sorted into at most, each chunk having one for each GPU and one for all: kernels/owners.cu. */
+const MOST_BINS = 64;
 /** Sorting takes longer with more owners. */
 const MOST_CHUNKS = 8;
 
@@ -35,17 +37,20 @@ export function sharedColumn(column: DeviceColumn): WordColumn | null {
   return isShared ? (column as WordColumn) : null;
 }
 
-/** Rows in the order of the GPUs that are to work on them. */
-export interface SortedRows {
-  /** Those of a chunk, brought to their owners by the streams of `on`. */
-  chunk(chunk: number, on: Gpus): RowsThere;
-  release(): void;
+/** Rows in the order of the owners of their keys, and of chunks of these. */
+export function sortedRows(
+  { gpus, seed }: SeveralHost,
+  rows: number,
+  keys: readonly KeyPart[],
+  chunks: number,
+): Promise<SortedBatch> {
+  return SortedBatch.of(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
 }
 
 /** Chunks of the keys that so many rows are exchanged in. */
 export function chunksFor({ gpus, least }: SeveralHost, rows: number): number {
   const wanted = Math.ceil(rows / gpus.count / (least.round ?? ROUND));
-  return Math.max(1, Math.min(wanted, MOST_CHUNKS, Math.floor(MOST_OWNERS / gpus.count)));
+  return Math.max(1, Math.min(wanted, MOST_CHUNKS, Math.floor(MOST_BINS / (gpus.count + 1))));
 }
 
 /** Rows on the GPUs that work on them: what was given as one array is one there. */
@@ -63,29 +68,18 @@ export class RowsThere {
     readonly release: (isDone?: boolean) => void,
   ) {}
 
-  /** By the owners of their keys, chunk by chunk of the keys. */
-  static async sorted(
-    { gpus, seed }: SeveralHost,
-    rows: number,
-    keys: readonly KeyPart[],
-    chunks: number,
-  ): Promise<SortedRows> {
-    const batch = await SortedBatch.of(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
-    return {
-      chunk(chunk, on) {
-        const exchange = batch.exchange(chunk, on);
-        const { counts, moved } = exchange;
-        const bring = (data: Words | Uint32Array, words: number) => exchange.deliver("u32", data, words);
-        return new RowsThere(
-          counts,
-          moved,
-          bring,
-          () => exchange.numbers(),
-          (isDone) => exchange.release(isDone),
-        );
-      },
-      release: () => batch.release(),
-    };
+  /** A chunk of rows at the owners of their keys, brought there by the streams of `on`. */
+  static owned(batch: SortedBatch, chunk: number, on: Gpus): RowsThere {
+    const exchange = batch.exchange(chunk, on);
+    const { counts, moved } = exchange;
+    const bring = (data: Words | Uint32Array, words: number) => exchange.deliver("u32", data, words);
+    return new RowsThere(
+      counts,
+      moved,
+      bring,
+      () => exchange.numbers(),
+      (isDone) => exchange.release(isDone),
+    );
   }
 
   /** All on each GPU, or each GPU's where they are. */

@@ -33,8 +33,8 @@ import {
 } from "warpmap/engine";
 import type { CudaEngine, CudaRequest } from "../cuda-engine.js";
 import type { Loss } from "../driver/context.js";
-import { arrayAt, rangeOf } from "./exchange.js";
 import { Gpus, settled } from "./gpus.js";
+import { arrayAt, rangeOf } from "./inputs.js";
 import { arrayOn, cutArray, piecesOf, type Span, spansOf } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { severalInterop } from "./several-interop.js";

@@ -32,10 +32,12 @@ import {
 } from "warpmap/engine";
 import { addTally, CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
-import { type Exchange, exchangeRemark, inRounds, ROUND, SortedBatch } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
+import { exchangeRemark, inRounds, ROUND } from "./rounds.js";
+import { SortedBatch } from "./sorted-batch.js";
 
 /** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
 const SPARE = 8;

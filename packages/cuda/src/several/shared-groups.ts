@@ -17,11 +17,13 @@ import {
   type Words,
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
-import { inputOn, inRounds, type KeyPart, rangeOf, startsOf } from "./exchange.js";
+import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
+import { inputOn, rangeOf } from "./inputs.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
+import { inRounds } from "./rounds.js";
 import {
   chunksFor,
   inOrder,
@@ -31,8 +33,10 @@ import {
   RowsThere,
   roundOf,
   sharedColumn,
+  sortedRows,
   type WordColumn,
 } from "./rows-there.js";
+import type { KeyPart } from "./sorted-batch.js";
 
 /** Groups that a GPU has. */
 interface GroupsOf extends ReducedGroups {
@@ -51,7 +55,7 @@ export async function reduceShared(
   const columns = reductions.map(({ column }) => column && sharedColumn(column));
   if (!keyParts || columns.some((column, i) => column === null && reductions[i].column !== null)) return null;
   const chunks = chunksFor(host, keys.rows);
-  const sorted = await RowsThere.sorted(host, keys.rows, keyParts, chunks);
+  const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
   const grouped: GroupsOf[] = [];
   const { signal, log } = call;
   let moved = 0;
@@ -59,7 +63,7 @@ export async function reduceShared(
     await inRounds(host.gpus, chunks, {
       exchange(chunk, on) {
         signal?.throwIfAborted();
-        return roundOf([sorted.chunk(chunk, on)], async ([rows]) => {
+        return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => {
           const numbers = await rows.numbers();
           return inOrder(parts, async (owner) => {
             const own: Reduction[] = [];
@@ -110,7 +114,7 @@ export async function distinctShared(
 ): Promise<Words> {
   const { gpus } = host;
   const chunks = chunksFor(host, keys.rows);
-  const sorted = await RowsThere.sorted(host, keys.rows, keyParts, chunks);
+  const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
   const kept: Pick<GroupsOf, "gpu" | "groups" | "columns">[] = [];
   const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
   const { signal, log } = call;
@@ -119,7 +123,7 @@ export async function distinctShared(
     await inRounds(gpus, chunks, {
       exchange(chunk, on) {
         signal?.throwIfAborted();
-        return roundOf([sorted.chunk(chunk, on)], async ([rows]) => ({
+        return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => ({
           numbers: await rows.numbers(),
           keys: await inOrder(parts, (owner) => rows.keys(owner, keys)),
         }));

@@ -14,10 +14,11 @@ import {
   type RowOperations,
   type Words,
 } from "warpmap/engine";
-import { inRounds, type KeyPart } from "./exchange.js";
 import { settled } from "./gpus.js";
+import { type HotHashes, hotHashes, isSkewed } from "./hot-keys.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
+import { inRounds } from "./rounds.js";
 import {
   chunksFor,
   inOrder,
@@ -26,10 +27,11 @@ import {
   type RowCall,
   RowsThere,
   roundOf,
-  type SortedRows,
   sharedColumn,
+  sortedRows,
   type WordColumn,
 } from "./rows-there.js";
+import type { KeyPart, SortedBatch } from "./sorted-batch.js";
 
 /** Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. */
 const BROADCAST_BYTES = 2 ** 24;
@@ -48,7 +50,7 @@ export function sharedSide({ keys, columns }: JoinedSide): SharedSide | null {
 
 /**
  * An inner join: rows come in the order of the GPUs. A small side goes to all of them, and the other one stays; else both
- * go to the owners of their keys.
+ * go to the owners of their keys, but for rows of hot keys (hot-keys.ts).
  */
 export async function joinShared(
   host: SeveralHost,
@@ -60,20 +62,24 @@ export async function joinShared(
   const small = left.keys.rows < right.keys.rows ? left : right;
   const broadcasts = bytesOf(small) <= (host.least.broadcast ?? BROADCAST_BYTES);
   const chunks = broadcasts ? 1 : chunksFor(host, rows);
-  const sorted: SortedRows[] = [];
+  let sorted: SortedBatch[] = [];
   const joined: JoinedOn[] = [];
   let moved = 0;
   const { signal, mostPairs, log } = call;
   const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
   try {
     for (const { keys, parts } of broadcasts ? [] : [left, right])
-      sorted.push(await RowsThere.sorted(host, keys.rows, parts, chunks));
+      sorted.push(await sortedRows(host, keys.rows, parts, chunks));
+    const hot = await hotOf(sorted, host.gpus.count);
+    if (hot) sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));
     await inRounds(host.gpus, chunks, {
       exchange(chunk, on) {
         signal?.throwIfAborted();
         const placed = (side: SharedSide) =>
           RowsThere.placed(host, side.keys.rows, side === small ? "everywhere" : "in place");
-        const there = broadcasts ? [left, right].map(placed) : sorted.map((side) => side.chunk(chunk, on));
+        const there = broadcasts
+          ? [left, right].map(placed)
+          : sorted.map((side) => RowsThere.owned(side, chunk, on));
         // arrays are delivered one after another: each takes the way between all GPUs
         return roundOf(there, ([ofLeft, ofRight]) =>
           inOrder(parts, async (owner) => [
@@ -101,6 +107,10 @@ export async function joinShared(
       },
     });
     noteExchange(call, moved, rows, host.gpus, chunks);
+    if (hot)
+      log?.remark(
+        `rows of ${hot[0].hashes.length} hot keys stayed, and those that match them went to all GPUs`,
+      );
     call.onProgress?.(rows, rows);
     const asked = { left: left.columns, right: right.columns };
     return await assembled(host, joined.splice(0), asked, mostPairs ?? MAX_PAIRS);
@@ -114,6 +124,17 @@ export async function joinShared(
 function bytesOf({ keys, parts, columns }: SharedSide): number {
   const words = parts.reduce((sum, { each = 1 }) => sum + each, 0);
   return keys.rows * columns.reduce((sum, { values }) => sum + values.width, 4 * words);
+}
+
+/** The hot keys of two sides where a GPU would own much more than its share; null where none does. */
+async function hotOf(sides: readonly SortedBatch[], gpus: number): Promise<HotHashes[] | null> {
+  if (!sides.some(({ owned }) => isSkewed(owned))) return null;
+  const rows = sides.map(({ owned }) => owned.reduce((sum, count) => sum + count, 0));
+  const sampled = await inOrder(sides, async (side) => ({
+    rows: rows[side],
+    sample: await sides[side].sample(),
+  }));
+  return hotHashes(sampled, gpus);
 }
 
 /** What a GPU joined. */

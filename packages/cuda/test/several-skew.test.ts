@@ -1,0 +1,130 @@
+/** Joins on several GPUs of tables in which a few keys have very many rows, beside the same on one GPU. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Device, openDevice, type Plan } from "../../../src/index.js";
+import { join } from "../../../src/relational/index.js";
+import { counting } from "../../../test/conformance/helpers/keys.js";
+import { hotHashes, isSkewed } from "../src/several/hot-keys.js";
+import { useFaults } from "./helpers/emulator.js";
+import { openSeveral, restoreEngine } from "./helpers/several.js";
+
+const inject = useFaults();
+beforeEach(() => inject("LAZY", 1));
+afterEach(restoreEngine);
+
+function open(gpus: number, peers: boolean, round: number): Promise<Device> {
+  inject("DEVICES", 2);
+  openSeveral(
+    Array.from({ length: gpus }, (_, i) => i % 2),
+    { peers, least: { round } },
+  );
+  return openDevice({ backend: "cuda", seed: 11 });
+}
+
+/** Ids of which a part are hot keys, spread over all. */
+function idsOf(rows: number, hot: readonly number[], part: number, seed: number): Uint32Array<ArrayBuffer> {
+  let state = seed;
+  return Uint32Array.from({ length: rows }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const chance = state / 2 ** 32;
+    if (chance < part) return hot[Math.floor((chance / part) * hot.length)];
+    return 1000 + (Math.imul(state, 2654435761) >>> 18);
+  });
+}
+
+/** Several rows of the other side for each id, also for the hot ones. */
+const partners = (hot: readonly number[], rows: number) =>
+  Uint32Array.from({ length: rows }, (_, i) =>
+    i % 900 < 3 ? hot[i % hot.length] : 1000 + ((i * 7) % 16_384),
+  );
+
+describe.each([
+  [2, true, 2 ** 16],
+  [2, false, 1500],
+  [3, true, 900],
+  [3, false, 2 ** 16],
+  [7, true, 2 ** 16],
+  [7, false, 700],
+] as const)("on %s GPUs, which reach each other: %s, in rounds of %s", (gpus, peers, round) => {
+  it.each([
+    ["left", [5], 0.6, 1],
+    ["right", [5], 0.6, 1],
+    ["left", [5, 6, 7], 0.9, 2],
+    ["right", [0xffffffff, 0, 77, 78], 0.95, 1],
+  ] as const)("many rows of the %s side have keys of %j: %f", async (side, hot, part, width) => {
+    const rows = 15_000;
+    const [many, few] = [idsOf(rows, hot, part, gpus), partners(hot, 6000)];
+    const wide = (ids: Uint32Array<ArrayBuffer>): Record<string, Uint32Array<ArrayBuffer>> =>
+      width === 1 ? {} : { other: ids.map((id) => id ^ 9) };
+    const large = { id: many, ...wide(many), x: Float64Array.from(many, (_, i) => i / 2) };
+    const small = { id: few, ...wide(few), y: Int32Array.from(counting(few.length)) };
+    const answers: string[][] = [];
+    const plans: Plan[] = [];
+    for (const number of [1, gpus]) {
+      using device = await open(number, peers, round);
+      const before = device.memory.inUse;
+      {
+        using a = await device.uploadTable(side === "left" ? large : small);
+        using b = await device.uploadTable(side === "left" ? small : large);
+        const on = width === 1 ? ["id"] : ["id", "other"];
+        using joined = await join(a, b, { on, output: "device", onPlan: (plan) => plans.push(plan) });
+        answers.push((await joined.toArrow()).toArray().map((row) => JSON.stringify(row)));
+      }
+      expect(device.memory.inUse).toBe(before);
+    }
+    expect(answers[1].length).toBeGreaterThan(rows);
+    expect(answers[1].sort()).toEqual(answers[0].sort());
+    const [, keys] = /rows of (\d+) hot keys stayed/.exec(plans[1].reason) ?? [];
+    // one GPU may own as much as its share though keys are hot
+    if (hot.length === 1 || keys !== undefined) expect(Number(keys)).toBe(hot.length);
+    expect(plans[0].reason).not.toContain("hot");
+  });
+});
+
+it("rows of hot keys stay where they are: fewer are moved than by their owners", async () => {
+  const moved: number[] = [];
+  for (const part of [0, 0.8]) {
+    using device = await open(2, true, 2 ** 16);
+    using a = await device.uploadTable({ id: idsOf(20_000, [5], part, 3), x: counting(20_000) });
+    using b = await device.uploadTable({ id: partners([5], 5000), y: counting(5000) });
+    const plans: Plan[] = [];
+    using joined = await join(a, b, { on: ["id"], output: "device", onPlan: (plan) => plans.push(plan) });
+    expect(joined.numRows).toBeGreaterThan(0);
+    const [, went] = /(\d+) of 25000 rows went to another of 2 GPUs/.exec(plans[0].reason) ?? [];
+    moved.push(Number(went));
+    expect(plans[0].reason.includes("rows of 1 hot keys stayed")).toBe(part > 0);
+  }
+  expect(moved[0]).toBeGreaterThan(12_000);
+  expect(moved[1]).toBeLessThan(0.2 * 10_000 + 2500 + 1000);
+});
+
+describe("hot keys", () => {
+  it("are looked for where one GPU owns much more than its share", () => {
+    expect(isSkewed([100, 120])).toBe(false);
+    expect(isSkewed([100, 180])).toBe(true);
+    expect(isSkewed([10, 10, 10, 14])).toBe(true);
+    expect(isSkewed([0, 0])).toBe(false);
+  });
+
+  it("are those of many rows of a sample; the side with more of them keeps its rows", () => {
+    const sample = (counts: readonly (readonly [hash: number, count: number])[]) =>
+      Uint32Array.from(counts.flatMap(([hash, count]) => new Array(count).fill(hash)));
+    const rare = Array.from({ length: 900 }, (_, i) => [i + 10, 1] as const);
+    const left = { rows: 1e6, sample: sample([[1, 500], [2, 70], [3, 5], ...rare]) };
+    const right = { rows: 1e4, sample: sample([[1, 300], [4, 200], ...rare]) };
+    const [ofLeft, ofRight] = hotHashes([left, right], 2) ?? [];
+    expect(ofLeft).toEqual({ hashes: Uint32Array.of(1, 4), staying: 1 });
+    expect(ofRight).toEqual({ hashes: Uint32Array.of(4, 1), staying: 1 });
+    // of more GPUs a key is hot with fewer rows
+    expect([...(hotHashes([left, right], 8)?.[0].hashes ?? [])].sort()).toEqual([1, 2, 4]);
+    expect(hotHashes([{ rows: 1e6, sample: sample(rare) }, right], 2)?.[1].staying).toBe(2);
+    expect(
+      hotHashes(
+        [
+          { rows: 1e6, sample: sample(rare) },
+          { rows: 9, sample: sample([[3, 7]]) },
+        ],
+        2,
+      ),
+    ).toBeNull();
+  });
+});
