@@ -113,7 +113,7 @@ struct owner_gather_arguments {
 
 struct owner_scatter_arguments {
   Range order, column, to;
-  uint32_t COUNT, FROM, BYTES;
+  uint32_t COUNT, FROM, BYTES, STRIDE;
 };
 
 struct owner_merge_arguments {

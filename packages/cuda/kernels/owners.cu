@@ -6,7 +6,7 @@
 //   owner_offsets   the prefix sums of all counts, in place; starts[bin], and behind the last the sum; one block
 //   owner_place     order: the numbers of the selected elements, by bin
 //   owner_gather    to[i] = column[order[FROM + i]], or without a column that number itself and BASE
-//   owner_scatter   to[order[FROM + i]] = column[i]
+//   owner_scatter   to[order[FROM + i]] = the first BYTES of column[i], whose elements are STRIDE bytes apart
 //   owner_fill      one element all over a column
 //   owner_merge     of LISTS ascending lists one after another: where each element is among all of them
 //
@@ -163,7 +163,7 @@ WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256, 8) {
 
 WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256, 8) {
   const u32* order = (const u32*)a.order.at + a.FROM;
-  eachElementOf(a.COUNT, [&](u64 i) { copyElement(a.column.at, i, a.to.at, order[i], a.BYTES); });
+  eachElementOf(a.COUNT, [&](u64 i) { copyElement(a.column.at + i * a.STRIDE, 0, a.to.at, order[i], a.BYTES); });
 }
 
 WARPMAP_KERNEL(owner_merge, owner_merge_arguments, 256, 8) {

@@ -1,9 +1,10 @@
 /** Joins on several GPUs of tables in which a few keys have very many rows, beside the same on one GPU. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Device, openDevice, type Plan } from "../../../src/index.js";
-import { join } from "../../../src/relational/index.js";
+import { count, first, groupBy, join, last, max, mean, min, sum } from "../../../src/relational/index.js";
 import { counting } from "../../../test/conformance/helpers/keys.js";
 import { hotHashes, isSkewed } from "../src/several/hot-keys.js";
+import { areFew } from "../src/several/local-groups.js";
 import { useFaults } from "./helpers/emulator.js";
 import { openSeveral, restoreEngine } from "./helpers/several.js";
 
@@ -95,6 +96,78 @@ it("rows of hot keys stay where they are: fewer are moved than by their owners",
   }
   expect(moved[0]).toBeGreaterThan(12_000);
   expect(moved[1]).toBeLessThan(0.2 * 10_000 + 2500 + 1000);
+});
+
+describe.each([
+  [2, true, 2 ** 16],
+  [2, false, 100],
+  [3, true, 100],
+  [3, false, 2 ** 16],
+  [7, true, 50],
+  [7, false, 2 ** 16],
+] as const)("groups on %s GPUs, which reach each other: %s, in rounds of %s", (gpus, peers, round) => {
+  it.each([
+    ["few groups", [1, 2, 3], 0.99, true],
+    ["one group that most rows are of", [7], 0.98, true],
+    ["a group for nearly each row", [7], 0.001, false],
+  ] as const)("of rows that have %s are those of one GPU", async (_, hot, part, isLocal) => {
+    const rows = 20_000 + gpus;
+    const ids = idsOf(rows, hot, part, 5 + gpus);
+    const table = {
+      id: ids,
+      other: ids.map((id) => id % 3),
+      plus: Uint32Array.from(ids, (_, i) => 2 ** 32 - 1 - (i % 1000)),
+      minus: Int32Array.from(ids, (_, i) => ((i * 7919) % 4001) * (i % 2 ? -1 : 1) * 500_000),
+      half: Float64Array.from(ids, (_, i) => ((i * 31) % 977) / 2 - 200),
+    };
+    const aggregate = {
+      rows: count(),
+      all: sum("plus"),
+      small: sum("minus"),
+      least: min("minus"),
+      most: max("half"),
+      from: first("half"),
+      to: last("plus"),
+    };
+    const exact = { ...aggregate, middle: mean("half") };
+    const answers: unknown[] = [];
+    const plans: Plan[] = [];
+    for (const number of [1, gpus]) {
+      using device = await open(number, peers, round);
+      const before = device.memory.inUse;
+      {
+        using there = await device.uploadTable(table);
+        for (const by of [["id"], ["other", "id"]]) {
+          for (const asked of [aggregate, exact]) {
+            const onPlan = (plan: Plan) => plans.push(plan);
+            using grouped = await groupBy(there, { by, aggregate: asked, output: "device", onPlan });
+            answers.push((await grouped.toArrow()).toArray());
+          }
+        }
+      }
+      expect(device.memory.inUse).toBe(before);
+    }
+    expect(answers.slice(4)).toEqual(answers.slice(0, 4));
+    const [local, , wide] = plans
+      .slice(4)
+      .map(({ reason }) => reason.includes("grouped where they are first"));
+    expect([local, wide]).toEqual([isLocal, isLocal]);
+    expect(plans[5].reason).not.toContain("grouped where they are first");
+  });
+});
+
+it("groups are few where a sample has many of them twice, and rows are many more", () => {
+  const sample = (groups: number, length = 8192) => {
+    let state = 9;
+    return Uint32Array.from({ length }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor((state / 2 ** 32) * groups);
+    });
+  };
+  expect(areFew(sample(2 ** 20), 2 ** 27)).toBe(true);
+  expect(areFew(sample(2 ** 20), 2 ** 20)).toBe(false);
+  expect(areFew(counting(8192), 2 ** 40)).toBe(false);
+  expect(areFew(new Uint32Array(8192), 5)).toBe(true);
 });
 
 describe("hot keys", () => {

@@ -171,7 +171,12 @@ export class Exchange {
             if (isCopied)
               gpus.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
             const bindings = { order: source.order, column, to: to[s] };
-            recorder.dispatch(scatter, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
+            recorder.dispatch(
+              scatter,
+              bindings,
+              { COUNT, FROM, BYTES: bytes, STRIDE: bytes },
+              blocksFor(COUNT),
+            );
           }
         };
         await gpu.submit("exchange", record, reads[s]);

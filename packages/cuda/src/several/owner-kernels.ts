@@ -33,7 +33,7 @@ export const ownerKernels = {
   ),
   scatter: kernelSource(
     "owner_scatter",
-    ["COUNT", "FROM", "BYTES"],
+    ["COUNT", "FROM", "BYTES", "STRIDE"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
   ),
   merge: kernelSource(

@@ -5,7 +5,7 @@ import { arrayAt } from "./inputs.js";
 import { spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { exchangeRemark, ROUND } from "./rounds.js";
-import { type KeyPart, SortedBatch } from "./sorted-batch.js";
+import { type KeyPart, SortedBatch, sampled } from "./sorted-batch.js";
 
 /** Bins that rows are sorted into at most, each chunk having one for each GPU and one for all: kernels/owners.cu. */
 const MOST_BINS = 64;
@@ -45,6 +45,15 @@ export function sortedRows(
   chunks: number,
 ): Promise<SortedBatch> {
   return SortedBatch.of(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
+}
+
+/** Hashes of some rows' keys. */
+export function sampledRows(
+  { gpus, seed }: SeveralHost,
+  rows: number,
+  keys: readonly KeyPart[],
+): Promise<Uint32Array> {
+  return sampled(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed });
 }
 
 /** Chunks of the keys that so many rows are exchanged in. */

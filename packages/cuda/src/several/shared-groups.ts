@@ -1,6 +1,6 @@
 /**
- * Group-bys and distinct rows of tables on several GPUs: rows go to the owners of their keys, each GPU groups its own, and
- * the groups come to the first GPU, in the order of their first rows.
+ * Group-bys and distinct rows of tables on several GPUs: rows, or groups of each GPU's rows, go to the owners of their
+ * keys, each GPU groups its own, and the groups come to the first GPU, in the order of their first rows.
  */
 import {
   type DeviceColumn,
@@ -20,6 +20,7 @@ import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
 import { inputOn, rangeOf } from "./inputs.js";
+import { areFew, groupLocally, reducedAgain } from "./local-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
@@ -32,6 +33,7 @@ import {
   type RowCall,
   RowsThere,
   roundOf,
+  sampledRows,
   sharedColumn,
   sortedRows,
   type WordColumn,
@@ -43,13 +45,43 @@ interface GroupsOf extends ReducedGroups {
   readonly gpu: number;
 }
 
-/** Groups rows at their owners, and puts the groups into the order of their first rows; null where it cannot. */
+/**
+ * Groups rows, and puts the groups into the order of their first rows; null where it cannot. Where they are likely few,
+ * each GPU groups its own rows first: local-groups.ts.
+ */
 export async function reduceShared(
   host: SeveralHost,
   parts: readonly RowOperations[],
   keys: DeviceKeys,
   reductions: readonly Reduction[],
   call: ReduceCall,
+): Promise<ReducedGroups | null> {
+  const keyParts = keyPartsOf(keys);
+  const isAdded = keyParts && reductions.every((reduction) => reducedAgain(reduction) !== null);
+  if (isAdded && areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
+    const local = await groupLocally(host, parts, keys, reductions, call);
+    if (!local) return null;
+    try {
+      const { onProgress, ...rest } = call;
+      call.log?.remark(`${keys.rows} rows were grouped where they are first, to ${local.keys.rows}`);
+      const merged = await reduceOwned(host, parts, local.keys, local.reductions, rest, local.widths);
+      onProgress?.(keys.rows, keys.rows);
+      return merged;
+    } finally {
+      local.release();
+    }
+  }
+  return reduceOwned(host, parts, keys, reductions, call);
+}
+
+/** Groups rows at their owners. @param widths bytes of results, of which only the first are asked for */
+async function reduceOwned(
+  host: SeveralHost,
+  parts: readonly RowOperations[],
+  keys: DeviceKeys,
+  reductions: readonly Reduction[],
+  call: ReduceCall,
+  widths?: readonly (number | undefined)[],
 ): Promise<ReducedGroups | null> {
   const keyParts = keyPartsOf(keys);
   const columns = reductions.map(({ column }) => column && sharedColumn(column));
@@ -94,7 +126,7 @@ export async function reduceShared(
     });
     noteExchange(call, moved, keys.rows, host.gpus, chunks);
     const isWhole = grouped.every(({ columns }) => columns.every((column) => sharedColumn(column) !== null));
-    const merged = isWhole ? await merge(host, grouped) : null;
+    const merged = isWhole ? await merge(host, grouped, widths) : null;
     call.onProgress?.(keys.rows, keys.rows);
     return merged;
   } finally {
@@ -181,6 +213,7 @@ async function numbersAt(
 async function merge(
   host: SeveralHost,
   all: readonly Pick<GroupsOf, "gpu" | "groups" | "columns">[],
+  widths: readonly (number | undefined)[] = [],
 ): Promise<ReducedGroups> {
   const { gpus, engine } = host;
   const { engine: firstEngine, gpu } = gpus.hosts[0];
@@ -223,10 +256,11 @@ async function merge(
     for (let c = 0; c < last; c++) {
       const { values } = all[0].columns[c] as WordColumn;
       const column = await collected(c);
-      const data = await newArray(firstEngine, gpu, "u32", (groups * values.width) / 4);
-      made.push({ values: { ...values, data: arrayOn(engine, 0, data) }, validity: null });
+      const width = widths[c] ?? values.width;
+      const data = await newArray(firstEngine, gpu, "u32", (groups * width) / 4);
+      made.push({ values: { ...values, width, data: arrayOn(engine, 0, data) }, validity: null });
       const to = rangeOf(data);
-      const words = { COUNT: groups, FROM: 0, BYTES: values.width };
+      const words = { COUNT: groups, FROM: 0, BYTES: width, STRIDE: values.width };
       await gpu.submit("merge", (recorder) =>
         recorder.dispatch(scatter, { order: places, column, to }, words, blocksFor(groups)),
       );

@@ -15,7 +15,7 @@ import {
   type Words,
 } from "warpmap/engine";
 import { settled } from "./gpus.js";
-import { type HotHashes, hotHashes, isSkewed } from "./hot-keys.js";
+import { type HotHashes, hotHashes, isSkewed, type SampledSide } from "./hot-keys.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { inRounds } from "./rounds.js";
@@ -27,6 +27,7 @@ import {
   type RowCall,
   RowsThere,
   roundOf,
+  sampledRows,
   sharedColumn,
   sortedRows,
   type WordColumn,
@@ -70,7 +71,8 @@ export async function joinShared(
   try {
     for (const { keys, parts } of broadcasts ? [] : [left, right])
       sorted.push(await sortedRows(host, keys.rows, parts, chunks));
-    const hot = await hotOf(sorted, host.gpus.count);
+    const isUneven = sorted.some(({ owned }) => isSkewed(owned));
+    const hot = isUneven ? await hotOf(host, [left, right]) : null;
     if (hot) sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));
     await inRounds(host.gpus, chunks, {
       exchange(chunk, on) {
@@ -126,15 +128,12 @@ function bytesOf({ keys, parts, columns }: SharedSide): number {
   return keys.rows * columns.reduce((sum, { values }) => sum + values.width, 4 * words);
 }
 
-/** The hot keys of two sides where a GPU would own much more than its share; null where none does. */
-async function hotOf(sides: readonly SortedBatch[], gpus: number): Promise<HotHashes[] | null> {
-  if (!sides.some(({ owned }) => isSkewed(owned))) return null;
-  const rows = sides.map(({ owned }) => owned.reduce((sum, count) => sum + count, 0));
-  const sampled = await inOrder(sides, async (side) => ({
-    rows: rows[side],
-    sample: await sides[side].sample(),
-  }));
-  return hotHashes(sampled, gpus);
+/** The hot keys of two sides; null without any. */
+async function hotOf(host: SeveralHost, sides: readonly SharedSide[]): Promise<HotHashes[] | null> {
+  const all: SampledSide[] = [];
+  for (const { keys, parts } of sides)
+    all.push({ rows: keys.rows, sample: await sampledRows(host, keys.rows, parts) });
+  return hotHashes(all, host.gpus.count);
 }
 
 /** What a GPU joined. */

@@ -13,7 +13,7 @@ import { ownerKernels } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
 /** A sample of a GPU's elements: places, and neighbours at each. */
-const [SAMPLES, SAMPLED] = [64, 64];
+const [PLACES, NEIGHBOURS] = [8, 512];
 
 /** A column that is part of a key. */
 export interface KeyPart {
@@ -84,25 +84,6 @@ export class SortedBatch {
     return of.slice(owner * this.chunks, (owner + 1) * this.chunks);
   }
 
-  /** Hashes of some elements, a few neighbours from many places. */
-  async sample(): Promise<Uint32Array> {
-    const samples = await settled(
-      this.hashed.map(async ({ gpu, count, hashes }) => {
-        const isAll = count <= SAMPLES * SAMPLED;
-        const [pieces, length] = isAll ? [1, count] : [SAMPLES, SAMPLED];
-        const at = Array.from({ length: pieces }, (_, i) => Math.floor((i * (count - length)) / SAMPLES));
-        const all = new Uint32Array(pieces * length);
-        const reads = at.map((first, i) => {
-          const into = asBytes(all.subarray(i * length, (i + 1) * length));
-          return { buffer: hashes.buffer, offset: 4 * first, into };
-        });
-        await this.gpus.hosts[gpu].gpu.submit("sample", () => {}, reads);
-        return all;
-      }),
-    );
-    return Uint32Array.from(samples.flatMap((each) => [...each]));
-  }
-
   /** The same batch, which this one gives up, with elements of hot keys in other places. */
   async split(hot: HotHashes): Promise<SortedBatch> {
     const { gpus, hashed, inputs, scratch, chunks } = this;
@@ -131,6 +112,33 @@ export class SortedBatch {
 
   release(): void {
     this.gpus.release(this.scratch);
+  }
+}
+
+/** Hashes of some elements of a batch. */
+export async function sampled(gpus: Gpus, spans: readonly Span[], batch: Batch): Promise<Uint32Array> {
+  const pieces = spans.flatMap(({ gpu, first, count }) => {
+    if (count <= PLACES * NEIGHBOURS) return [{ gpu, first, count }];
+    const step = Math.floor((count - NEIGHBOURS) / (PLACES - 1));
+    return Array.from({ length: PLACES }, (_, i) => ({ gpu, first: first + i * step, count: NEIGHBOURS }));
+  });
+  const scratch = scratchOf(gpus);
+  try {
+    const inputs = new Inputs(gpus, pieces, scratch);
+    const columns = await settled(batch.keys.map(({ column, type, each }) => inputs.of(type, column, each)));
+    const samples = await settled(
+      pieces.map(async (piece, p) => {
+        const own = columns.map((column) => column[p]);
+        const hashes = await hashesOf(gpus, piece, scratch[piece.gpu], own, batch);
+        const into = new Uint32Array(piece.count);
+        const read = { buffer: hashes.buffer, offset: 0, into: asBytes(into) };
+        await gpus.hosts[piece.gpu].gpu.submit("sample", () => {}, [read]);
+        return [...into];
+      }),
+    );
+    return Uint32Array.from(samples.flat());
+  } finally {
+    gpus.release(scratch);
   }
 }
 
