@@ -119,6 +119,7 @@ describe.each([
       plus: Uint32Array.from(ids, (_, i) => 2 ** 32 - 1 - (i % 1000)),
       minus: Int32Array.from(ids, (_, i) => ((i * 7919) % 4001) * (i % 2 ? -1 : 1) * 500_000),
       half: Float64Array.from(ids, (_, i) => ((i * 31) % 977) / 2 - 200),
+      gaps: Array.from(ids, (_, i) => (i % 3 ? i % 101 : null)),
     };
     const aggregate = {
       rows: count(),
@@ -130,6 +131,8 @@ describe.each([
       to: last("plus"),
     };
     const exact = { ...aggregate, middle: mean("half") };
+    // the first GPU's
+    const nulls = { there: count("gaps"), least: min("gaps"), to: last("gaps") };
     const answers: string[][] = [];
     const plans: Plan[] = [];
     for (const number of [1, gpus]) {
@@ -138,7 +141,7 @@ describe.each([
       {
         using there = await device.uploadTable(table);
         for (const by of [["id"], ["other", "id"]]) {
-          for (const asked of [aggregate, exact]) {
+          for (const asked of [aggregate, exact, nulls]) {
             const onPlan = (plan: Plan) => plans.push(plan);
             using grouped = await groupBy(there, { by, aggregate: asked, output: "device", onPlan });
             answers.push(textsOf(await grouped.toArrow()));
@@ -147,12 +150,12 @@ describe.each([
       }
       expect(device.memory.inUse).toBe(before);
     }
-    for (const [i, expected] of answers.slice(0, 4).entries()) expectSameRows(answers[4 + i], expected);
-    const [local, , wide] = plans
-      .slice(4)
+    for (const [i, expected] of answers.slice(0, 6).entries()) expectSameRows(answers[6 + i], expected);
+    const [local, , , wide] = plans
+      .slice(6)
       .map(({ reason }) => reason.includes("grouped where they are first"));
     expect([local, wide]).toEqual([isLocal, isLocal]);
-    expect(plans[5].reason).not.toContain("grouped where they are first");
+    expect(plans[7].reason).not.toContain("grouped where they are first");
   });
 });
 

@@ -58,7 +58,7 @@ interface LocalGroups {
   release(): void;
 }
 
-/** Groups rows where they are; null where results are no whole words, or may be null. */
+/** Groups rows, whose columns are shared, where they are; null where results are no whole words, or may be null. */
 export async function groupLocally(
   host: SeveralHost,
   parts: readonly RowOperations[],

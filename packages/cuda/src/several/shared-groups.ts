@@ -57,10 +57,12 @@ export async function reduceShared(
   call: ReduceCall,
 ): Promise<ReducedGroups | null> {
   const keyParts = keyPartsOf(keys);
-  const isAdded = keyParts && reductions.every((reduction) => reducedAgain(reduction) !== null);
+  const isShared = reductions.every(({ column }) => column === null || sharedColumn(column) !== null);
+  if (!keyParts || !isShared) return null;
+  const isAdded = reductions.every((reduction) => reducedAgain(reduction) !== null);
   if (isAdded && areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
     const local = await groupLocally(host, parts, keys, reductions, call);
-    if (!local) return null;
+    if (local === null) return null;
     try {
       const { onProgress, ...rest } = call;
       call.log?.remark(`${keys.rows} rows were grouped where they are first, to ${local.keys.rows}`);
@@ -74,7 +76,7 @@ export async function reduceShared(
   return reduceOwned(host, parts, keys, reductions, call);
 }
 
-/** Groups rows at their owners. @param widths bytes of results, of which only the first are asked for */
+/** Groups rows, whose columns are shared, at their owners. @param widths bytes of results, if only the first are asked for */
 async function reduceOwned(
   host: SeveralHost,
   parts: readonly RowOperations[],
@@ -83,9 +85,8 @@ async function reduceOwned(
   call: ReduceCall,
   widths?: readonly (number | undefined)[],
 ): Promise<ReducedGroups | null> {
-  const keyParts = keyPartsOf(keys);
+  const keyParts = keyPartsOf(keys) as KeyPart[];
   const columns = reductions.map(({ column }) => column && sharedColumn(column));
-  if (!keyParts || columns.some((column, i) => column === null && reductions[i].column !== null)) return null;
   const chunks = chunksFor(host, keys.rows);
   const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
   const grouped: GroupsOf[] = [];
