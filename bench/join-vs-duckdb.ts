@@ -1,8 +1,8 @@
 /**
  * The benchmark join-vs-duckdb: warpmap and DuckDB with as many threads, in turn in one process: flights (3
- * million rows, 5 columns) with airports (3,376 rows, 7 columns) on origin = iata, and 2^22 with 2^22 rows on u32 keys that
- * are all different: every row of the left side has its partner, or, in a left and an anti join, half of them. Both sides start from
- * tables in memory: flechette tables here, DuckDB tables of an in-memory database there.
+ * million rows, 5 columns) with airports (3,376 rows, 7 columns) on origin = iata; 2^22 with 2^22 rows on u32 keys that
+ * are all different: every row of the left side has its partner, or, in a left and an anti join, half of them; and
+ * 2^19 strings with 2^22 of which few have most rows. Both sides start from tables in memory: flechette tables here, DuckDB tables of an in-memory database there.
  *
  * It needs the development dependencies vega-datasets and @duckdb/node-api: node bench/run.mjs join-vs-duckdb
  */
@@ -12,7 +12,7 @@ import type { Table } from "@uwdata/flechette";
 import { type Device, EngineError, openDevice } from "../src/index.js";
 import { type JoinStage, join } from "../src/relational/index.js";
 import { collectGarbage } from "./garbage.js";
-import { flights, halfOfIntegers, integers, type JoinWorkload } from "./join-workloads.js";
+import { flights, halfOfIntegers, integers, type JoinWorkload, skewedNames } from "./join-workloads.js";
 import { type BenchOptions, type BenchReport, type BenchRow, circumstances } from "./report.js";
 import { summarise, type TimedCall, type Timing, timeInTurn } from "./timing.js";
 
@@ -27,10 +27,10 @@ const QUERIES = [
   { name: "count and two sums, no rows", sql: ({ counted }: JoinWorkload) => counted, with: "pairs" },
 ] as const;
 
-/** log2 of the rows of the integer tables. */
-const INTEGER_BITS = 22;
+/** Rows of the larger tables of integers and strings. */
+const ROWS = 2 ** 22;
 
-/** `options.size`: only so many flights, and no more integers. On a CPU device: with one thread and with all; on a GPU: against all of DuckDB's. */
+/** `options.size`: so many rows at most: flights are 3 million. On a CPU device: with one thread and with all; on a GPU: against all of DuckDB's. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
   const runs = options.runs ?? 5;
   const where = circumstances(device);
@@ -40,12 +40,13 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     options.onProgress?.("making the tables");
     // results may come in any order on both sides
     await duckdb.run("SET preserve_insertion_order = false");
-    const bits = Math.min(INTEGER_BITS, Math.floor(Math.log2(options.size ?? Number.POSITIVE_INFINITY)));
+    const bits = Math.floor(Math.log2(options.size ?? ROWS));
     const whole = await integers(duckdb, bits);
     const workloads = [
       await flights(duckdb, options.size),
       whole,
       ...(await halfOfIntegers(duckdb, whole, bits)),
+      await skewedNames(duckdb, bits),
     ];
     const version = String(await firstRow(duckdb, "SELECT version()"));
     const threadCounts = device.backend === "cpu" ? [1, device.info.threads] : [availableParallelism()];

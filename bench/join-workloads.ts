@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Table, tableFromArrays } from "@uwdata/flechette";
-import { readTable } from "../src/io/index.js";
+import { readTable, writeTable } from "../src/io/index.js";
 import { flightFiles } from "./flight-files.js";
 import { mix } from "./mix.js";
+import { zipfNumbers } from "./zipf.js";
 
 /** A sum over a column of the joined rows, in SQL and here. */
 export interface Sum {
@@ -141,6 +142,42 @@ export async function halfOfIntegers(
       sums,
     },
   ];
+}
+
+/** A customer has so many events on average. */
+const EVENTS = 8;
+
+/**
+ * A left join, 1:n, of customers by their names with 2^bits events, whose customers are drawn from a Zipf distribution of
+ * exponent 1: a few have most of them, many none.
+ */
+export async function skewedNames(duckdb: DuckDBConnection, bits: number): Promise<JoinWorkload> {
+  const rows = 2 ** bits;
+  const customers = Math.max(1, rows / EVENTS);
+  const folder = await mkdtemp(joinPath(tmpdir(), "warpmap-bench-"));
+  const path = (file: string) => joinPath(folder, `${file}.parquet`);
+  const named = (number: string) => `'customer-' || lpad((${number})::VARCHAR, 8, '0') AS name`;
+  const made = async (table: string, sql: string) => {
+    await duckdb.run(`CREATE TABLE ${table} AS ${sql}`);
+    await duckdb.run(`COPY ${table} TO '${path(table)}' (FORMAT parquet)`);
+    return readTable(path(table));
+  };
+  try {
+    const drawn = zipfNumbers(customers, 1, rows).numbers;
+    await writeTable(path("drawn"), tableFromArrays({ n: drawn, b: drawn.map((_, i) => i) }));
+    return {
+      name: `2^${bits} strings, zipf, left`,
+      how: "left",
+      left: await made("customers", `SELECT ${named("i")}, i::UINTEGER AS a FROM range(${customers}) t(i)`),
+      right: await made("events", `SELECT ${named("n")}, b FROM '${path("drawn")}'`),
+      on: [["name", "name"]],
+      joined: "SELECT c.*, e.b FROM customers c LEFT JOIN events e ON c.name = e.name",
+      counted: "SELECT count(*), sum(c.a), sum(e.b) FROM customers c LEFT JOIN events e ON c.name = e.name",
+      sums: ["a", "b"].map((column) => ({ column, sql: `sum(${column})`, of: Number })),
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** A bijection of the numbers below 2^bits: odd factors and shifted xors, as in mix. */

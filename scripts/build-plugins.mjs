@@ -115,7 +115,8 @@ const noWorkersOfWorkers = {
   },
 };
 
-const assembled = {
+/** WebAssembly texts, for esbuild. */
+export const assembled = {
   name: "warpmap:assembled",
   setup({ onLoad }) {
     onLoad({ filter: /\.wat$/ }, async ({ path }) => ({ contents: await assemble(path), loader: "text" }));

@@ -13,6 +13,13 @@ export interface FilePart<Data = unknown> {
   readonly transfer: readonly ArrayBuffer[];
 }
 
+/** A part's rows: a table that is valid until the next part is decoded. */
+export interface PartRows {
+  readonly table: Table;
+  /** How often each row is there, of tables that have the different rows in the order of their first places; else null. */
+  readonly weights: Uint32Array | null;
+}
+
 /** A file that is read from its first row on, by `next` and `table` in turn. */
 export interface FileParts {
   /** A table of all columns, without rows and dictionaries. */
@@ -24,8 +31,8 @@ export interface FileParts {
   readonly errors: ErrorClasses;
   /** The next rows, at least so many where there are; null at the end. */
   next(rows: number): Promise<FilePart | null>;
-  /** A part's rows: a table that is valid until the next part is decoded. */
-  decode(part: FilePart): Promise<Table>;
+  /** @param merges whether each different row may come once, with its weight */
+  decode(part: FilePart, merges: boolean): Promise<PartRows>;
   /** The next rows as one table, at most so many where a part has no more; null at the end. */
   table(rows: number, threads: number): Promise<Table | null>;
   /** Begins again with the first row. */

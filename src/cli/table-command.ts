@@ -11,6 +11,7 @@ import { firstRows } from "../arrow/first-rows.js";
 import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { HOST_ENGINE } from "../engine/registry.js";
+import { collectGarbage } from "../host/garbage.js";
 import { readBatches, readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { jsonLine, visible } from "../io/visible.js";
@@ -162,7 +163,10 @@ export async function runTableCommand(
         tell(done, total);
       },
       onPlan: options.explain ? onPlan : undefined,
-      onStage: (stage: string, seconds: number) => clock.add(stage, seconds),
+      onStage: (stage: string, seconds: number) => {
+        clock.add(stage, seconds);
+        if (device.backend === HOST_ENGINE && device.trim() > LARGE_GARBAGE) collectGarbage();
+      },
     };
     const writesValues = files.out !== undefined && files.out.format !== "arrow";
     const made = await worked(command, async () => command.work(tables, call, writesValues));
@@ -191,6 +195,9 @@ function withinMemory(
   const chosen = device === "auto" && !software ? { backend: HOST_ENGINE } : deviceOptions(device);
   return { ...chosen, threads, memory: { keep: Math.floor(limit / 16) } };
 }
+
+/** Bytes of memory that a stage took and no later one does, for which collecting garbage pays. */
+const LARGE_GARBAGE = 2 ** 26;
 
 /** A table of the result, and errors of the work in terms of the call. */
 export async function worked<T extends Table | undefined>(

@@ -28,6 +28,12 @@ function collector(): Collect {
   }
 }
 
+/** Collects garbage at once: where much is left, and nobody will ask for memory soon. */
+export function collectGarbage(): void {
+  collect ??= collector();
+  collect();
+}
+
 export class GarbageBound {
   readonly #most: number;
   /** The least that was in use since the last collection of everything, in bytes. */

@@ -4,11 +4,8 @@ import { RowBatch } from "../arrow/row-batch.js";
 import type { ArrowTable, Tables } from "../arrow/table-input.js";
 import { TableStream } from "../arrow/table-stream.js";
 import { ValidationError } from "../errors.js";
-import { arrowOfBatches } from "./arrow/arrow-write.js";
 import { compacted } from "./compacted.js";
-import { csvRows, withMark } from "./csv/csv-write.js";
 import { type Format, isTextFormat, type WriteOptions } from "./formats.js";
-import { parquetOfBatches } from "./parquet/parquet-write.js";
 
 /** Rows that are put together to a record batch, or cut. */
 const PIECE = 1 << 22; // bytes
@@ -24,9 +21,16 @@ export async function* batchBlocks(
 ): AsyncGenerator<Uint8Array> {
   const stream = new TableStream(tables, "", options.signal);
   try {
-    if (format === "arrow") yield* arrowOfBatches(tablesOf(stream, piecesOf), options);
-    else if (isTextFormat(format)) yield* withMark(csvRows(tablesOf(stream, batchesOf), options));
-    else yield* parquetOfBatches(tablesOf(stream, batchesOf), options);
+    if (format === "arrow") {
+      const { arrowOfBatches } = await import("./arrow/arrow-write.js");
+      yield* arrowOfBatches(tablesOf(stream, piecesOf), options);
+    } else if (isTextFormat(format)) {
+      const { csvRows, withMark } = await import("./csv/csv-write.js");
+      yield* withMark(csvRows(tablesOf(stream, batchesOf), options));
+    } else {
+      const { parquetOfBatches } = await import("./parquet/parquet-write.js");
+      yield* parquetOfBatches(tablesOf(stream, batchesOf), options);
+    }
   } finally {
     await stream.close();
   }

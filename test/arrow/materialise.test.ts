@@ -51,6 +51,8 @@ describe("bitmaps", () => {
 });
 
 describe("gathering byte strings", () => {
+  const random = new Random(7);
+
   // many rows per value: lengths are looked up in a list
   it.each([1000, 4000])("of all lengths, from anywhere in the source, %i rows", (count) => {
     const random = new Random(6);
@@ -71,6 +73,40 @@ describe("gathering byte strings", () => {
     rows.forEach((row, i) => {
       expect(gathered.subarray(to[i], to[i + 1])).toEqual(bytes.subarray(offsets[row], offsets[row + 1]));
     });
+  });
+
+  it.each([
+    ["of one length", () => 41],
+    ["of one length, longer than a copy of blocks", () => 120],
+    ["of any length", () => random.below(80)],
+    ["of one length but for the last", (i: number) => (i === 69_999 ? 40 : 41)],
+  ])("that no cache holds, %s", (_, lengthOf) => {
+    const values = 70_000;
+    const offsets = new Uint32Array(values + 1);
+    offsets[0] = 5; // a slice of a column
+    for (let i = 0; i < values; i++) offsets[i + 1] = offsets[i] + lengthOf(i);
+    const bytes = Uint8Array.from({ length: offsets[values] }, (_, i) => i * 7 + (i >> 8));
+    const rows = Uint32Array.from({ length: values + 77 }, (_, i) =>
+      i < 3 ? values - 1 - i : random.below(values),
+    );
+    const [to, gathered] = gatherStrings(offsets, bytes, rows, 2 ** 30);
+    const ends = new Uint32Array(to);
+    const all = Buffer.from(gathered);
+    const wrong = rows.findIndex((row, i) => {
+      const expected = bytes.subarray(offsets[row], offsets[row + 1]);
+      return (
+        ends[i + 1] - ends[i] !== expected.length ||
+        all.compare(expected, 0, expected.length, ends[i], ends[i + 1]) !== 0
+      );
+    });
+    expect(wrong).toBe(-1);
+    expect(ends[0]).toBe(0);
+  });
+
+  it("of one length that offsets cannot number are refused", () => {
+    const offsets = Uint32Array.from({ length: 4 }, (_, i) => i * 1000);
+    const rows = Uint32Array.from({ length: 10 }, (_, i) => i % 3);
+    expect(() => gatherStrings(offsets, new Uint8Array(3000), rows, 9999)).toThrow(LimitError);
   });
 });
 

@@ -21,9 +21,13 @@ it("joins some flights and integers as DuckDB does, with one thread and with all
   const by = ["warpmap cpu", "warpmap cpu", "DuckDB", "DuckDB", "DuckDB"];
   expect(report.rows.map((row) => [row.threads, row.join, row.by])).toEqual(
     [1, 2].flatMap((threads) =>
-      ["flights", "2^10 integers", "2^10 integers, left", "2^10 integers, anti"].flatMap((join) =>
-        by.map((name) => [threads, join, name]),
-      ),
+      [
+        "flights",
+        "2^10 integers",
+        "2^10 integers, left",
+        "2^10 integers, anti",
+        "2^10 strings, zipf, left",
+      ].flatMap((join) => by.map((name) => [threads, join, name])),
     ),
   );
 });

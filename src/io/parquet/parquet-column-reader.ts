@@ -14,7 +14,7 @@ import {
 } from "./parquet-columns.js";
 import type { LeafLevels } from "./parquet-levels.js";
 import { assembled } from "./parquet-nested.js";
-import { checkEntries, type PageTaker, readPages } from "./parquet-pages.js";
+import { checkEntries, type HighestLevels, type PageTaker, readPages } from "./parquet-pages.js";
 import { type ColumnNode, type LeafNode, leavesOf } from "./parquet-schema.js";
 import { type ColumnType, columnTypeOf, physicalElement } from "./parquet-types.js";
 
@@ -62,12 +62,11 @@ export function columnReader(plan: ColumnPlan, room?: ColumnRoom): ColumnReader 
 
 /** Decodes chunks as they come. */
 function flatReader(plan: ColumnPlan, leaf: LeafNode, room: ColumnRoom | undefined): ColumnReader {
-  const decoders = new LeafDecoder(plan, leaf);
-  const collector = collectorFor({ ...decoders.collected(plan.rows, plan.dictionaries), room });
-  const levels = { definition: leaf.definition, repetition: 0 };
+  const decoder = new LeafDecoder(plan, leaf);
+  const collector = decoder.collector(plan.rows, room);
   return {
-    add: ([chunk]) => decoders.read(chunk, collector, levels),
-    finish: () => withText(collector.finish()),
+    add: ([chunk]) => decoder.read(chunk, collector),
+    finish: () => decoder.finish(collector),
   };
 }
 
@@ -112,7 +111,7 @@ function leafLevels(node: ColumnNode, leaf: LeafNode): LeafLevels {
 }
 
 /** Reads the pages of one leaf. */
-class LeafDecoder {
+export class LeafDecoder {
   readonly #physical: SchemaElement;
   readonly #type: ColumnType;
 
@@ -124,6 +123,11 @@ class LeafDecoder {
     this.#physical = physicalElement(leaf.element, this.#type.storage);
   }
 
+  /** Whether decoding a value puts it into the collector. */
+  get keepsDecoded(): boolean {
+    return this.#type.storage === "uuid";
+  }
+
   collected(rows: number, dictionaries: boolean): CollectedColumn {
     const { element, index } = this.leaf;
     const fixedLength = element.type === "FIXED_LEN_BYTE_ARRAY" ? element.type_length : undefined;
@@ -131,11 +135,21 @@ class LeafDecoder {
     return { ...this.#type, rows, fixedLength, dictionaries, unit };
   }
 
-  /** @throws Error for damaged pages */
+  /** Of a flat column. @param room as columnReader's */
+  collector(rows: number, room: ColumnRoom | undefined): Collector {
+    return collectorFor({ ...this.collected(rows, this.plan.dictionaries), room });
+  }
+
+  /** @throws Error where there were fewer values than rows */
+  finish(collector: Collector): ReadColumn {
+    return withText(collector.finish());
+  }
+
+  /** Hands the values of a chunk on. @throws Error for damaged pages */
   read(
     { bytes, entries, type, codec }: ChunkBytes,
-    collector: Collector & PageTaker,
-    highest: Pick<LeafLevels, "definition" | "repetition">,
+    taker: Pick<Collector, "parsers"> & PageTaker,
+    highest: HighestLevels = { definition: this.leaf.definition, repetition: 0 },
   ): void {
     const { name } = this.leaf;
     const leaf: SchemaTree = { element: this.#physical, children: [], count: 1, path: [name] };
@@ -145,10 +159,10 @@ class LeafDecoder {
       element: this.#physical,
       schemaPath: [{ element: this.plan.root, children: [leaf], count: 2, path: [] }, leaf],
       codec,
-      parsers: { ...DEFAULT_PARSERS, ...collector.parsers },
+      parsers: { ...DEFAULT_PARSERS, ...taker.parsers },
       utf8: false,
     };
-    readPages(bytes, entries, decoder, highest, collector);
+    readPages(bytes, entries, decoder, highest, taker);
   }
 }
 

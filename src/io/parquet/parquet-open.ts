@@ -2,7 +2,8 @@
  * A Parquet file as it is opened: its magic bytes are looked at, its footer is read (by hyparquet) and checked as a
  * whole, and the columns to read are chosen. No page is read here. Columns of one name get a number behind it.
  */
-import { type FileMetaData, parquetMetadataAsync, parquetSchema } from "hyparquet";
+import type { FileMetaData } from "hyparquet";
+import { parquetMetadataAsync, parquetSchema } from "hyparquet/src/metadata.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions } from "../formats.js";
 import { uniqueNames } from "../names.js";

@@ -14,6 +14,7 @@ import { unknownEncoding } from "./not-supported.js";
 import { decompress } from "./parquet-codecs.js";
 import { checkDeltas } from "./parquet-deltas.js";
 import { decodeRuns } from "./parquet-runs.js";
+import { runKernels } from "./run-kernels.js";
 
 /** Values of a page or of a dictionary, nulls left out. */
 export type PageValues =
@@ -95,6 +96,11 @@ export function checkEntries(chunk: Uint8Array, entries: number): void {
  */
 export function checkPages(chunk: Uint8Array, entries: number): void {
   for (const { header, bytes } of pagesOf(chunk, entries)) checkCrc(header, bytes);
+}
+
+/** Values of the dictionary that a chunk begins with, by its header; NaN: it begins with something else. */
+export function dictionaryEntries(chunk: Uint8Array): number {
+  return parquetHeader(readerOf(chunk)).dictionary_page_header?.num_values ?? Number.NaN;
 }
 
 /** Hands the values of a chunk of `entries` entries to the taker, page by page. @throws Error for damaged pages */
@@ -234,6 +240,9 @@ function roomFor(count: number): Int32Array {
   return codes;
 }
 
+/** Codes of a page that are worth kernels, which take a millisecond to start. */
+const KERNEL_CODES = 2 ** 13;
+
 /** Turns bytes of one chunk into values. */
 class ValueReader {
   /** Values of the dictionary; undefined: there is none. */
@@ -264,15 +273,15 @@ class ValueReader {
 
   #coded(bytes: Uint8Array, count: number): PageValues {
     if (this.#entries === undefined) throw new Error("a page needs a dictionary that is not there");
-    const codes = roomFor(count);
-    if (count > 0) {
-      const width = bytes[0];
-      if (width === undefined) throw new Error("its codes have a width that there is not");
-      let largest = 0;
-      if (width > 0) largest = decodeRuns(bytes, 1, width, count, codes);
-      else codes.fill(0, 0, count);
-      if (largest >= this.#entries) throw new Error("a code is beyond the dictionary");
-    }
+    if (count === 0) return { form: "codes", codes: roomFor(0), count };
+    const width = bytes[0];
+    if (width === undefined) throw new Error("its codes have a width that there is not");
+    const kernels = count >= KERNEL_CODES ? runKernels() : null;
+    let largest = kernels?.decode(bytes.subarray(1), width, count) ?? -1;
+    const codes = kernels && largest >= 0 ? kernels.codes : roomFor(count);
+    if (largest < 0 && width > 0) largest = decodeRuns(bytes, 1, width, count, codes);
+    if (width === 0) codes.fill(0, 0, count);
+    if (largest >= this.#entries) throw new Error("a code is beyond the dictionary");
     return { form: "codes", codes, count };
   }
 

@@ -1,11 +1,13 @@
 /** Some row groups of a Parquet file as plain data, decoded to a table on any thread. */
 import { type Column, Endianness, field, Table, Version } from "@uwdata/flechette";
+import type { PartRows } from "../../arrow/file-parts.js";
 import { fileErrorFrom } from "../errors.js";
 import { notUtf8 } from "../utf8.js";
 import { isNotSupported } from "./not-supported.js";
 import { prepareCodecs } from "./parquet-codecs.js";
-import { type ChunkBytes, type ColumnPlan, columnReader } from "./parquet-column-reader.js";
+import { type ChunkBytes, type ColumnPlan, columnReader, type ReadColumn } from "./parquet-column-reader.js";
 import { ColumnRoom } from "./parquet-columns.js";
+import { differentRows } from "./parquet-different.js";
 import { DAMAGED, notSupported, REWRITE, type SelectedColumn } from "./parquet-open.js";
 import { extensionOf } from "./parquet-schema.js";
 
@@ -25,28 +27,35 @@ interface PartColumn {
 /**
  * The rows of a part.
  * @param rooms of the columns, made here: the table is valid until they are used again
+ * @param merges whether each different row may come once, with its weight
  * @throws FileError as readParquet
  */
-export async function decodePart({ file, columns }: ParquetPart, rooms: ColumnRoom[]): Promise<Table> {
-  const made: Column<unknown>[] = [];
-  for (const { name, plan, groups } of columns) {
-    const selected = { name, node: plan.node };
+export async function decodePart(
+  { file, columns }: ParquetPart,
+  rooms: ColumnRoom[],
+  merges: boolean,
+): Promise<PartRows> {
+  const chunks = columns.flatMap(({ groups }) => groups.flat());
+  await prepareCodecs(chunks.map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
+  for (const c of columns.keys()) rooms[c] ??= new ColumnRoom();
+  const different = merges ? differentRows(columns, rooms) : null;
+  const made = columns.map(({ name, plan, groups }, c): Column<unknown> => {
     try {
-      await prepareCodecs(groups.flat().map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
-      rooms[made.length] ??= new ColumnRoom();
-      const reader = columnReader(plan, rooms[made.length]);
-      for (const chunks of groups) reader.add(chunks);
-      const { column, isText } = reader.finish();
+      const { column, isText } = different?.columns[c] ?? readColumn(plan, groups, rooms[c]);
       if (!isText) throw fileErrorFrom(file, notUtf8(name), DAMAGED, REWRITE);
-      made.push(column);
+      return column;
     } catch (error) {
-      throw columnError(selected, file, error);
+      throw columnError({ name, node: plan.node }, file, error);
     }
-  }
-  return tableOf(
-    columns.map(({ name, plan: { node } }) => ({ name, node })),
-    made,
-  );
+  });
+  const selected = columns.map(({ name, plan: { node } }) => ({ name, node }));
+  return { table: tableOf(selected, made), weights: different?.weights ?? null };
+}
+
+function readColumn(plan: ColumnPlan, groups: PartColumn["groups"], room: ColumnRoom): ReadColumn {
+  const reader = columnReader(plan, room);
+  for (const chunks of groups) reader.add(chunks);
+  return reader.finish();
 }
 
 export function tableOf(selected: readonly SelectedColumn[], columns: readonly Column<unknown>[]): Table {

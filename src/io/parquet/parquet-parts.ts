@@ -1,6 +1,6 @@
 /** A Parquet file in parts of some row groups each, for an operator that has them decoded where it works on them. */
 import type { Table } from "@uwdata/flechette";
-import type { FilePart, FileParts } from "../../arrow/file-parts.js";
+import type { FilePart, FileParts, PartRows } from "../../arrow/file-parts.js";
 import { buffersOf } from "../../host/buffers.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions } from "../formats.js";
@@ -69,8 +69,8 @@ class ParquetParts implements FileParts {
     return { data: { file: file.name, columns }, rows: rowsOf(groups.groups), transfer };
   }
 
-  async decode(part: FilePart): Promise<Table> {
-    return decodePart(part.data as ParquetPart, this.#rooms);
+  async decode(part: FilePart, merges: boolean): Promise<PartRows> {
+    return decodePart(part.data as ParquetPart, this.#rooms, merges);
   }
 
   async table(rows: number, threads: number): Promise<Table | null> {

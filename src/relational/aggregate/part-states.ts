@@ -2,18 +2,24 @@
  * The groups of a part of a table, made by one thread, as plain data: so any thread can group what it has decoded, and
  * the states alone go to the calling one. Dictionaries become their values, so that parts have one type.
  */
-
+import { Type } from "@uwdata/flechette";
 import { columnIndex, readTable, type SourceColumn, type SourceTable } from "../../arrow/columns.js";
 import { compactChunk } from "../../arrow/compact-chunk.js";
-import type { FilePart } from "../../arrow/file-parts.js";
+import type { FilePart, PartRows } from "../../arrow/file-parts.js";
 import { plainChunk, RowBatch, shapeOf } from "../../arrow/row-batch.js";
 import { sourceColumn } from "../../arrow/source-columns.js";
-import type { TableInput } from "../../arrow/table-input.js";
+import type { SummedColumn } from "../../engine/group-sums.js";
 import type { RowOperations } from "../../engine/row-operations.js";
 import type { NamedAggregate } from "../aggregates.js";
 import { encodeOwnKeys } from "../keys/encode-keys.js";
 import { NEEDS } from "./chunks.js";
-import { COLUMN_STATES, type ColumnStates, GroupStates, openSource } from "./group-states.js";
+import {
+  COLUMN_STATES,
+  type ColumnStates,
+  type GroupedSource,
+  GroupStates,
+  openSource,
+} from "./group-states.js";
 import { Registers } from "./registers.js";
 import type { StateName } from "./states.js";
 import { SumPlan } from "./sum-plan.js";
@@ -28,10 +34,22 @@ export function arePartial(aggregates: readonly NamedAggregate[]): boolean {
   return needed.every((state) => OF_PARTS.includes(state));
 }
 
+/** Whether a row may stand for all that equal it, with their number as its weight: where the last one is not asked for. */
+export function takeWeights({ columns }: GroupedSource, aggregates: readonly NamedAggregate[]): boolean {
+  return aggregates.every(({ aggregate: { name, column } }) => {
+    const states = NEEDS[name];
+    const type = columns.get(column ?? "")?.field.type;
+    // floats are added up one by one
+    return !states.includes("last") && !(states.includes("sums") && type?.typeId === Type.Float);
+  });
+}
+
 /** What is grouped of each part, and what is asked of its groups. */
 export interface PartGrouping {
   readonly by: readonly string[];
   readonly aggregates: readonly NamedAggregate[];
+  /** Whether rows may come merged: see takeWeights. */
+  readonly merges: boolean;
 }
 
 /** A part for another thread, which decodes it. */
@@ -44,6 +62,8 @@ export interface GroupedPart {
 export interface PartStates {
   /** Rows of the part. */
   readonly rows: number;
+  /** Whether they came merged. */
+  readonly isMerged?: boolean;
   readonly groups: number;
   readonly rowCounts: Float64Array;
   /** Keys and states that are columns, as an Arrow IPC stream. */
@@ -53,7 +73,7 @@ export interface PartStates {
 
 /** Groups a part on the calling thread. @param sum as RowOperations.sumGroups */
 export async function groupPart(
-  part: TableInput,
+  { table: part, weights }: PartRows,
   { by, aggregates }: PartGrouping,
   sum: NonNullable<RowOperations["sumGroups"]>,
   signal?: AbortSignal,
@@ -62,11 +82,58 @@ export async function groupPart(
   const { rows } = table;
   const source = openSource(table, by, aggregates);
   const plan = new SumPlan(source.columns, aggregates, true);
+  const narrow = plan.summed.map(narrowed);
+  const summed = weights === null ? narrow : narrow.map((column) => weighted(column, weights));
   const call = { numbers: plan.needsNumbers, alone: true, signal };
-  const { columns, ...groups } = await sum(encodeOwnKeys(source.keys, rows), plan.summed, call);
+  const { columns, ...groups } = await sum(encodeOwnKeys(source.keys, rows), summed, call);
   const pause = async () => signal?.throwIfAborted();
   const made = { ...groups, sums: columns };
-  return packStates((await GroupStates.of(source, plan, made, ungrouped, pause, null)).own(), rows);
+  const states = (await GroupStates.of(source, plan, made, ungrouped, pause, null)).own();
+  if (weights === null) return packStates(states, rows);
+  return { ...packStates(states, total(weights)), isMerged: true };
+}
+
+function total(weights: Uint32Array): number {
+  let sum = 0;
+  for (let row = 0; row < weights.length; row++) sum += weights[row];
+  return sum;
+}
+
+const WORD = 2 ** 32;
+
+/** Integers whose upper words all say no more than the sign, as those of most decimals, by their lowest word. */
+function narrowed(column: SummedColumn): SummedColumn {
+  if (column.kind !== "words" || column.width === 1) return column;
+  const { data, width, signed } = column;
+  const words = new Uint32Array(data.length / width);
+  for (let row = 0, at = 0; row < words.length; row++) {
+    const word = data[at++];
+    const upper = signed ? word >> 31 : 0;
+    for (let k = 1; k < width; k++) if ((data[at++] | 0) !== upper) return column;
+    words[row] = word;
+  }
+  return { ...column, data: words, width: 1 };
+}
+
+/** Counts each row as often as its weight says, 2^20 times at most. Integers get a word more. */
+function weighted(column: SummedColumn, weights: Uint32Array): SummedColumn {
+  const { kind, validity } = column;
+  if (kind === "rows") return { kind: "words", data: weights, width: 1, signed: false, validity };
+  if (kind !== "words") return column;
+  const { data, width, signed } = column;
+  const products = new Uint32Array(weights.length * (width + 1));
+  let [from, to] = [0, 0];
+  for (let row = 0; row < weights.length; row++) {
+    let carry = 0;
+    for (let k = 1; k <= width; k++) {
+      const word = data[from++];
+      const product = (signed && k === width ? word | 0 : word) * weights[row] + carry;
+      products[to++] = product;
+      carry = Math.floor(product / WORD);
+    }
+    products[to++] = carry;
+  }
+  return { ...column, data: products, width: width + 1 };
 }
 
 /** No state of a part groups values. */

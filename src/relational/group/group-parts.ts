@@ -15,9 +15,11 @@ import {
   arePartial,
   type GroupedPart,
   groupPart,
+  type PartGrouping,
   type PartStates,
   plainStates,
   receivedStates,
+  takeWeights,
 } from "../aggregate/part-states.js";
 import { type Grouping, StatesSum } from "./grouping.js";
 
@@ -30,6 +32,8 @@ const GROUP_PARTS: TaskKind<GroupedPart, PartStates> = {
 interface PartsTuning {
   /** Rows of a part, about: what is decoded of them stays in the caches. */
   readonly part: number;
+  /** The same where the last one came merged: a part costs a millisecond whatever it has. */
+  readonly merged: number;
   /** Rows of a file that are worth other threads: with fewer the calling one is done when they are up. */
   readonly shared: number;
   /** Rows of a table that all threads group. */
@@ -38,7 +42,13 @@ interface PartsTuning {
   readonly waiting: number;
 }
 
-const TUNING: PartsTuning = { part: 2 ** 17, shared: 2 ** 20, table: 2 ** 25, waiting: 2 ** 21 };
+const TUNING: PartsTuning = {
+  part: 2 ** 17,
+  merged: 2 ** 20,
+  shared: 2 ** 20,
+  table: 2 ** 25,
+  waiting: 2 ** 21,
+};
 
 /** Bytes of arrays of parts that are done here. */
 const GARBAGE_BYTES = 2 ** 24;
@@ -63,6 +73,8 @@ class PartsGrouping {
   #waiting: GroupStates[] = [];
   #rows = 0;
   #isDense: boolean;
+  #isMerged = false;
+  readonly #asked: PartGrouping;
   readonly #garbage = new GarbageBound(GARBAGE_BYTES);
 
   constructor(
@@ -72,7 +84,10 @@ class PartsGrouping {
     readonly tuning: PartsTuning,
   ) {
     this.#sum = new StatesSum(grouping);
-    this.#isDense = !arePartial(grouping.aggregates);
+    const { by, aggregates } = grouping;
+    this.#isDense = !arePartial(aggregates);
+    const like = openSource(readTable(parts.like, ""), by, aggregates);
+    this.#asked = { by, aggregates, merges: takeWeights(like, aggregates) };
   }
 
   async table(): Promise<Table> {
@@ -80,7 +95,6 @@ class PartsGrouping {
     const { call } = grouping;
     const host = await device.host();
     const threads = parts.isForAll && parts.rows > this.tuning.shared ? host.threads : 1;
-    openSource(readTable(parts.like, ""), grouping.by, grouping.aggregates);
     await this.#sparse(host, threads);
     call.endStage("group rows");
     for (;;) {
@@ -122,9 +136,10 @@ class PartsGrouping {
 
   /** Of those that are done here there is one at a time. */
   async *#jobs(): AsyncGenerator<Job<GroupedPart, PartStates>> {
-    const { by, aggregates } = this.grouping;
+    const { tuning } = this;
     let here: Promise<unknown> | undefined;
-    const next = async () => (this.#isDense ? null : this.parts.next(this.tuning.part));
+    const next = async () =>
+      this.#isDense ? null : this.parts.next(this.#isMerged ? tuning.merged : tuning.part);
     let coming = next();
     for (let part = await coming; part !== null; part = await coming) {
       const { data, transfer } = part;
@@ -136,7 +151,7 @@ class PartsGrouping {
           here = made.catch(() => {});
           return made;
         },
-        pack: () => ({ input: { data, grouping: { by, aggregates } }, transfer }),
+        pack: () => ({ input: { data, grouping: this.#asked }, transfer }),
       };
       await here;
     }
@@ -146,12 +161,14 @@ class PartsGrouping {
     const { grouping, parts, device } = this;
     const { sumGroups } = await device.engine.rows();
     const sum = sumGroups as NonNullable<typeof sumGroups>;
-    const made = await groupPart(await parts.decode(part), grouping, sum, grouping.call.options.signal);
+    const rows = await parts.decode(part, this.#asked.merges);
+    const made = await groupPart(rows, this.#asked, sum, grouping.call.options.signal);
     this.#garbage.check();
     return made;
   }
 
   async #take(part: PartStates): Promise<void> {
+    this.#isMerged = part.isMerged === true;
     this.#isDense ||= isDense(part);
     await this.#add(receivedStates(part, readTable(this.parts.like, ""), this.grouping.by), part.rows);
   }

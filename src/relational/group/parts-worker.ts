@@ -9,8 +9,8 @@ const rooms: Parameters<typeof decodePart>[1] = [];
 let before: Promise<unknown> = Promise.resolve();
 
 async function grouped({ data, grouping }: GroupedPart): Promise<PartStates> {
-  const table = await decodePart(data as ParquetPart, rooms);
-  return groupPart(table, grouping, (keys, columns, call) => sumGroups(null, keys, columns, call));
+  const rows = await decodePart(data as ParquetPart, rooms, grouping.merges);
+  return groupPart(rows, grouping, (keys, columns, call) => sumGroups(null, keys, columns, call));
 }
 
 provide<GroupedPart, PartStates>(

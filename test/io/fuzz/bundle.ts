@@ -1,5 +1,6 @@
 /** Bundles a program of these tests from sources, for processes of their own. */
 import { build } from "esbuild";
+import { assembled } from "../../../scripts/build-plugins.mjs";
 
 /** Workers' texts are not needed: these programs read on one thread. */
 const withoutWorkers = {
@@ -20,6 +21,6 @@ export function bundleProgram(entry: string, outfile: string): Promise<unknown> 
     format: "esm",
     packages: "external",
     logLevel: "warning",
-    plugins: [withoutWorkers],
+    plugins: [withoutWorkers, assembled],
   });
 }

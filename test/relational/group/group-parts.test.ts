@@ -17,6 +17,7 @@ import { type Device, openDevice } from "../../../src/index.js";
 import { readBatches, readTable, tableToBytes } from "../../../src/io/index.js";
 import { groupParts } from "../../../src/relational/group/group-parts.js";
 import { Grouping } from "../../../src/relational/group/grouping.js";
+import type { GroupByOptions } from "../../../src/relational/index.js";
 import * as relational from "../../../src/relational/index.js";
 import { rounds } from "../../helpers/rounds.js";
 import { openDuck } from "../../io/duckdb.js";
@@ -44,6 +45,19 @@ afterAll(() => {
 
 const FORMAT = { format: "parquet" } as const;
 
+/** Of states that merged rows have. */
+const OF_MERGED = {
+  rows: count(),
+  names: count("name"),
+  ids: sum("id"),
+  smalls: sum("small"),
+  total: sum("price"),
+  mean: mean("small"),
+  least: min("number"),
+  most: max("name"),
+  first: first("name"),
+  about: approxCountDistinct("id"),
+};
 /** Of states that parts have. */
 const OF_PARTS = {
   rows: count(),
@@ -128,6 +142,7 @@ const rowsOf = (table: Table) => table.toArray().map((row) => Object.entries(row
 /** Cut small, so that files of tests have many parts. */
 const aTuning = fc.record({
   part: fc.integer({ min: 1, max: 1500 }),
+  merged: fc.constantFrom(1, 1000, 100_000),
   shared: fc.constantFrom(0, 1000),
   table: fc.constantFrom(1, 900, 100_000),
   waiting: fc.constantFrom(0, 100, 100_000),
@@ -142,20 +157,29 @@ const someKeys = fc.constantFrom(
   ["id", "small"],
 );
 
+const someStates = fc.constantFrom<GroupByOptions["aggregate"]>(OF_MERGED, OF_PARTS, OF_TABLES);
+
 it("any file has the groups that its rows have at once", async () => {
   await fc.assert(
-    fc.asyncProperty(aCase, aTuning, someKeys, fc.boolean(), fc.nat(2), async (made, tuning, by, all, d) => {
-      const bytes = await tableToBytes(batchesOf(tablesOf(made)), FORMAT);
-      const options = { by, aggregate: all ? OF_TABLES : OF_PARTS, device: devices[d] as Device };
-      const expected = await groupBy(await readTable(bytes, FORMAT), options);
-      const parts = await groupParts(new Grouping("groupBy", options), await openParts(bytes), tuning);
-      expect(rowsOf(parts)).toEqual(rowsOf(expected));
-      expect(rowsOf(await groupBy(readBatches(bytes, FORMAT), options))).toEqual(rowsOf(expected));
-      const rows = await distinct(readBatches(bytes, FORMAT), { on: by, device: devices[d] });
-      expect(rowsOf(rows)).toEqual(
-        rowsOf(await distinct(await readTable(bytes, FORMAT), { on: by, device: devices[d] })),
-      );
-    }),
+    fc.asyncProperty(
+      aCase,
+      aTuning,
+      someKeys,
+      someStates,
+      fc.nat(2),
+      async (made, tuning, by, aggregate, d) => {
+        const bytes = await tableToBytes(batchesOf(tablesOf(made)), FORMAT);
+        const options = { by, aggregate, device: devices[d] as Device };
+        const expected = await groupBy(await readTable(bytes, FORMAT), options);
+        const parts = await groupParts(new Grouping("groupBy", options), await openParts(bytes), tuning);
+        expect(rowsOf(parts)).toEqual(rowsOf(expected));
+        expect(rowsOf(await groupBy(readBatches(bytes, FORMAT), options))).toEqual(rowsOf(expected));
+        const rows = await distinct(readBatches(bytes, FORMAT), { on: by, device: devices[d] });
+        expect(rowsOf(rows)).toEqual(
+          rowsOf(await distinct(await readTable(bytes, FORMAT), { on: by, device: devices[d] })),
+        );
+      },
+    ),
     { numRuns: rounds(25) },
   );
 });
@@ -174,6 +198,52 @@ const large = groupBy(await readTable(path("in.parquet")), {
   by: ["id"],
   aggregate: LARGE_AGGREGATE,
   device: devices[0],
+});
+
+await duck.run(
+  `copy (select case when hash(i) % 7 = 0 then null else 'kind ' || (hash(i + 1) % 5) end as kind,
+       (hash(i + 2) % 4)::integer - 2 as small, ((hash(i + 3) % 3)::bigint - 1) * 1e14::bigint as wide,
+       ((hash(i + 5) % 3)::bigint - 1) * 3000000000 as edge,
+       case when hash(i + 4) % 5 = 0 then null else ((hash(i + 4) % 5)::bigint - 2)::decimal(15, 2) end as price
+     from range(300000) t(i)) to '${path("few.parquet")}' (row_group_size 40960)`,
+);
+const FEW_AGGREGATE = {
+  n: count(),
+  prices: count("price"),
+  total: sum("price"),
+  wide: sum("wide"),
+  edge: sum("edge"),
+  small: sum("small"),
+  mean: mean("price"),
+  least: min("small"),
+  most: max("kind"),
+  first: first("wide"),
+  about: approxCountDistinct("price"),
+};
+
+it.each([1, 2])("rows that are merged count as often as they are there, by %i threads", async (threads) => {
+  const parts = await openParts(readFileSync(path("few.parquet")));
+  const part = await parts.next(1);
+  expect((await parts.decode(part as NonNullable<typeof part>, true)).weights).not.toBeNull();
+  await parts.close();
+  const whole = await readTable(path("few.parquet"));
+  for (const by of [["kind"], ["price", "kind"], ["small"]]) {
+    const names = Object.entries(FEW_AGGREGATE).filter(([name]) => !by.includes(name));
+    const options = { by, aggregate: Object.fromEntries(names), device: devices[threads - 1] as Device };
+    const expected = rowsOf(await groupBy(whole, options));
+    expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
+    const tuning = { part: 1, merged: 100_000, shared: 0, table: 1000, waiting: 0 };
+    const made = await groupParts(
+      new Grouping("groupBy", options),
+      await openParts(readFileSync(path("few.parquet"))),
+      tuning,
+    );
+    expect(rowsOf(made)).toEqual(expected);
+  }
+  // of the last row and of floats all rows are needed
+  const options = { by: ["kind"], aggregate: { last: last("small"), n: count() }, device: devices[0] };
+  const expected = rowsOf(await groupBy(whole, options));
+  expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
 });
 
 it.each([1, 2, 3])("large files are grouped by %i threads", async (threads) => {
