@@ -63,7 +63,8 @@ type Acquire = Parameters<GpuMemory["acquire"]>;
 
 /**
  * Memory of a lane: the GPU's, of which buffers that are given back here are only taken here again, so that nothing
- * waits for work of the other stream. Who gives them back knows that no other stream works on them.
+ * waits for work of the other stream. Who gives them back knows that no other stream works on them. Only `acquire`,
+ * `release` and `lend` are to be called: what is inherited besides works on buffers of its own, which there are none of.
  */
 export class LaneMemory extends GpuMemory {
   readonly #pool: ReturnType<GpuMemory["newPool"]>;
@@ -80,7 +81,7 @@ export class LaneMemory extends GpuMemory {
 
   override async acquire(label: Acquire[0], wanted: Acquire[1], options: Acquire[2]): Promise<GpuBuffer> {
     if (wanted.usage === PINNED) return this.main.acquire(label, wanted, options);
-    const kept = this.#pool.take(wanted);
+    const kept = this.main.takeKept(wanted, this.#pool);
     if (kept) return kept;
     const buffer = await this.main.allocate(label, wanted.bytes, wanted.usage, options);
     this.wait();

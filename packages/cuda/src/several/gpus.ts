@@ -60,10 +60,15 @@ export class Gpus {
 
   /** The same GPUs by other streams, for exchanges beside the work of these. */
   get lanes(): Gpus {
-    this.#lanes ??= new Gpus(
-      this.hosts.map((host) => ({ ...host, gpu: host.gpu.lane() })),
-      this,
-    );
+    if (this.#lanes) return this.#lanes;
+    const made: CudaHost[] = [];
+    try {
+      for (const host of this.hosts) made.push({ ...host, gpu: host.gpu.lane() });
+    } catch (error) {
+      for (const { gpu } of made) gpu.destroy();
+      throw error;
+    }
+    this.#lanes = new Gpus(made, this);
     return this.#lanes;
   }
 
