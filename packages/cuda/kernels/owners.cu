@@ -19,7 +19,8 @@
 
 namespace warpmap {
 
-constexpr u32 MOST_BINS = 64;
+/// 64 GPUs, and what is for all of them; src/several/sorted-batch.ts says so, too.
+constexpr u32 MOST_BINS = 65;
 
 /// Murmur3's step, of a key's words one after another.
 WARPMAP_DEVICE u32 ownerStep(u32 h, u32 word) { return rotateLeft(h ^ rotateLeft(word * 0xcc9e2d51u, 15) * 0x1b873593u, 13) * 5 + 0xe6546b64u; }

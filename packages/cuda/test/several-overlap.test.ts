@@ -139,7 +139,7 @@ describe.each(cases)("on %s GPUs, which reach each other: %s", (gpus, peers) => 
       expect(device.memory.inUse).toBe(before);
     }
     for (const [i, expected] of answers.slice(0, 4).entries()) expectSameRows(answers[4 + i], expected);
-    const chunks = (of: number) => Math.min(8, Math.floor(64 / (gpus + 1)), Math.ceil(of / gpus / 900));
+    const chunks = (of: number) => Math.min(8, Math.floor(65 / (gpus + 1)), Math.ceil(of / gpus / 900));
     const reason = (of: number) =>
       new RegExp(
         `of ${of} rows went to another of ${gpus} GPUs in ${chunks(of)} rounds, each while the one before it was worked on`,

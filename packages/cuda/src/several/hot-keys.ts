@@ -18,6 +18,7 @@ export interface SampledSide {
   readonly sample: Uint32Array;
 }
 
+// Estimates, not measured on several GPUs.
 /** What the GPU that owns most has at most of what each has on average, where rows stay with their owners. */
 const MOST_OF_MEAN = 1.25;
 /** A key is hot that has more than this part of what each GPU has on average. */

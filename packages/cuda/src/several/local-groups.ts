@@ -19,6 +19,7 @@ import { arrayOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
 
+// Estimates, not measured on several GPUs.
 /** Rows of a GPU for each of its groups, from which on it groups them first. */
 const LEAST_ROWS = 4;
 /** Groups that a sample has twice, from which on it tells how many there are. */
@@ -58,14 +59,14 @@ interface LocalGroups {
   release(): void;
 }
 
-/** Groups rows, whose columns are shared, where they are; null where results are no whole words, or may be null. */
+/** Groups rows, whose columns are shared, where they are: so all results are words without nulls. */
 export async function groupLocally(
   host: SeveralHost,
   parts: readonly RowOperations[],
   keys: DeviceKeys,
   reductions: readonly Reduction[],
   { signal, log }: ReduceCall,
-): Promise<LocalGroups | null> {
+): Promise<LocalGroups> {
   const { gpus, engine } = host;
   const rows = RowsThere.placed(host, keys.rows, "in place");
   const made: (ReducedGroups & { readonly gpu: number })[] = [];
@@ -93,10 +94,6 @@ export async function groupLocally(
         made[i] = { ...(await reducer.reduce(own, asked, options)), gpu };
       }),
     );
-    if (!made.every(({ columns }) => columns.every((column) => sharedColumn(column) !== null))) {
-      release();
-      return null;
-    }
     const starts = startsOf(made.map(({ groups }) => groups));
     const collected = (c: number): DeviceColumn => {
       const { values } = made[0].columns[c] as WordColumn;

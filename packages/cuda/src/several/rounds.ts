@@ -4,7 +4,10 @@
  */
 import { type Gpus, settled } from "./gpus.js";
 
-/** Elements, or rows of a table, of a GPU in a round: 128 MiB a column of 4 bytes. */
+/**
+ * Elements, or rows of a table, of a GPU in a round: 128 MiB a column of 4 bytes. An estimate, not measured on several
+ * GPUs.
+ */
 export const ROUND = 2 ** 25;
 
 /** One round of work, and the memory that it takes. */

@@ -5,11 +5,9 @@ import { arrayAt } from "./inputs.js";
 import { spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { exchangeRemark, ROUND } from "./rounds.js";
-import { type KeyPart, SortedBatch, sampled } from "./sorted-batch.js";
+import { type KeyPart, MOST_BINS, SortedBatch } from "./sorted-batch.js";
 
-/** Bins that rows are sorted into at most, each chunk having one for each GPU and one for all: kernels/owners.cu. */
-const MOST_BINS = 64;
-/** Sorting takes longer with more owners. */
+/** Sorting takes longer with more owners. An estimate, not measured on several GPUs. */
 const MOST_CHUNKS = 8;
 
 /** What operations on rows are told. */
@@ -47,16 +45,7 @@ export function sortedRows(
   return SortedBatch.of(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
 }
 
-/** Hashes of some rows' keys. */
-export function sampledRows(
-  { gpus, seed }: SeveralHost,
-  rows: number,
-  keys: readonly KeyPart[],
-): Promise<Uint32Array> {
-  return sampled(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed });
-}
-
-/** Chunks of the keys that so many rows are exchanged in. */
+/** Chunks of the keys that so many rows are exchanged in: each has a bin for each GPU and one for all. */
 export function chunksFor({ gpus, least }: SeveralHost, rows: number): number {
   const wanted = Math.ceil(rows / gpus.count / (least.round ?? ROUND));
   return Math.max(1, Math.min(wanted, MOST_CHUNKS, Math.floor(MOST_BINS / (gpus.count + 1))));

@@ -33,11 +33,11 @@ import {
   type RowCall,
   RowsThere,
   roundOf,
-  sampledRows,
   sharedColumn,
   sortedRows,
   type WordColumn,
 } from "./rows-there.js";
+import { sampledRows } from "./sample.js";
 import type { KeyPart } from "./sorted-batch.js";
 
 /** Groups that a GPU has. */
@@ -46,7 +46,7 @@ interface GroupsOf extends ReducedGroups {
 }
 
 /**
- * Groups rows, and puts the groups into the order of their first rows; null where it cannot. Where they are likely few,
+ * Groups rows, and puts the groups into the order of their first rows; null where columns are not shared. Where they are likely few,
  * each GPU groups its own rows first: local-groups.ts.
  */
 export async function reduceShared(
@@ -62,7 +62,6 @@ export async function reduceShared(
   const isAdded = reductions.every((reduction) => reducedAgain(reduction) !== null);
   if (isAdded && areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
     const local = await groupLocally(host, parts, keys, reductions, call);
-    if (local === null) return null;
     try {
       const { onProgress, ...rest } = call;
       call.log?.remark(`${keys.rows} rows were grouped where they are first, to ${local.keys.rows}`);
@@ -84,7 +83,7 @@ async function reduceOwned(
   reductions: readonly Reduction[],
   call: ReduceCall,
   widths?: readonly (number | undefined)[],
-): Promise<ReducedGroups | null> {
+): Promise<ReducedGroups> {
   const keyParts = keyPartsOf(keys) as KeyPart[];
   const columns = reductions.map(({ column }) => column && sharedColumn(column));
   const chunks = chunksFor(host, keys.rows);
@@ -126,8 +125,7 @@ async function reduceOwned(
       },
     });
     noteExchange(call, moved, keys.rows, host.gpus, chunks);
-    const isWhole = grouped.every(({ columns }) => columns.every((column) => sharedColumn(column) !== null));
-    const merged = isWhole ? await merge(host, grouped, widths) : null;
+    const merged = await merge(host, grouped, widths);
     call.onProgress?.(keys.rows, keys.rows);
     return merged;
   } finally {

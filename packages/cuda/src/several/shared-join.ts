@@ -27,11 +27,11 @@ import {
   type RowCall,
   RowsThere,
   roundOf,
-  sampledRows,
   sharedColumn,
   sortedRows,
   type WordColumn,
 } from "./rows-there.js";
+import { sampledRows } from "./sample.js";
 import type { KeyPart, SortedBatch } from "./sorted-batch.js";
 
 /** Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. */
@@ -67,6 +67,7 @@ export async function joinShared(
   const joined: JoinedOn[] = [];
   let moved = 0;
   const { signal, mostPairs, log } = call;
+  const most = mostPairs ?? MAX_PAIRS;
   const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
   try {
     for (const { keys, parts } of broadcasts ? [] : [left, right])
@@ -102,6 +103,7 @@ export async function joinShared(
           giveUp,
         );
         joined.push(...all.map((each, gpu) => ({ ...each, gpu })));
+        checkRows(joined, most);
         return undefined;
       },
       done({ there }) {
@@ -115,7 +117,7 @@ export async function joinShared(
       );
     call.onProgress?.(rows, rows);
     const asked = { left: left.columns, right: right.columns };
-    return await assembled(host, joined.splice(0), asked, mostPairs ?? MAX_PAIRS);
+    return await assembled(host, joined.splice(0), asked);
   } finally {
     for (const each of joined) giveUp(each);
     for (const each of sorted) each.release();
@@ -138,6 +140,15 @@ async function hotOf(host: SeveralHost, sides: readonly SharedSide[]): Promise<H
 
 /** What a GPU joined. */
 type JoinedOn = JoinedColumns & { readonly gpu: number };
+
+const rowsOf = (all: readonly JoinedOn[]) => all.reduce((sum, { rows }) => sum + rows, 0);
+
+/** @throws LimitError when there are too many rows, be there more to come or not */
+function checkRows(joined: readonly JoinedOn[], most: number): void {
+  const rows = rowsOf(joined);
+  if (rows > most)
+    throw new LimitError("rows", rows, most, "Join on more columns, or filter one side first.");
+}
 
 /** Joins the rows that a GPU owns. */
 async function joinOn(
@@ -165,21 +176,17 @@ async function joinOn(
   }
 }
 
-/** The rows of all GPUs as one table, whose columns lie where they were made. */
+/** The rows of all GPUs as one table, in the order of the GPUs: columns lie where they were made. */
 async function assembled(
   host: SeveralHost,
   all: readonly JoinedOn[],
   sides: { readonly left: readonly WordColumn[]; readonly right: readonly WordColumn[] },
-  most: number,
 ): Promise<JoinedColumns> {
-  const rows = all.reduce((sum, joined) => sum + joined.rows, 0);
-  if (rows > most) {
-    for (const { left, right } of all) destroyColumns([...left, ...right]);
-    throw new LimitError("rows", rows, most, "Join on more columns, or filter one side first.");
-  }
+  const rows = rowsOf(all);
   for (const { left, right } of all.filter((joined) => joined.rows === 0))
     destroyColumns([...left, ...right]);
-  const filled = all.filter((joined) => joined.rows > 0);
+  // what comes next finds most rows on the GPU that works on them
+  const filled = all.filter((joined) => joined.rows > 0).sort((a, b) => a.gpu - b.gpu);
   // columns may share an array, which is to be freed once
   const views = new Map<Words, Words>();
   const viewOf = (data: Words, length: number): Words => {

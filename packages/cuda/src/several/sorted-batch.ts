@@ -12,8 +12,8 @@ import { Inputs } from "./inputs.js";
 import { ownerKernels } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
-/** A sample of a GPU's elements: places, and neighbours at each. */
-const [PLACES, NEIGHBOURS] = [8, 512];
+/** Bins that elements are sorted into at most: as kernels/owners.cu. */
+export const MOST_BINS = 65;
 
 /** A column that is part of a key. */
 export interface KeyPart {
@@ -92,7 +92,7 @@ export class SortedBatch {
   }
 
   /** A chunk's elements, to be exchanged by the streams of `on`. */
-  exchange(chunk = 0, on = this.gpus, scratch: readonly Scratch[] = scratchOf(on)): Exchange {
+  exchange(chunk: number, on: Gpus, scratch: readonly Scratch[] = scratchOf(on)): Exchange {
     const { gpus, chunks } = this;
     const ofChunk = (of: readonly number[]) => gpus.hosts.map((_, owner) => of[owner * chunks + chunk]);
     const all = gpus.count * chunks + chunk;
@@ -115,43 +115,17 @@ export class SortedBatch {
   }
 }
 
-/** Hashes of some elements of a batch. */
-export async function sampled(gpus: Gpus, spans: readonly Span[], batch: Batch): Promise<Uint32Array> {
-  const pieces = spans.flatMap(({ gpu, first, count }) => {
-    if (count <= PLACES * NEIGHBOURS) return [{ gpu, first, count }];
-    const step = Math.floor((count - NEIGHBOURS) / (PLACES - 1));
-    return Array.from({ length: PLACES }, (_, i) => ({ gpu, first: first + i * step, count: NEIGHBOURS }));
-  });
-  const scratch = scratchOf(gpus);
-  try {
-    const inputs = new Inputs(gpus, pieces, scratch);
-    const columns = await settled(batch.keys.map(({ column, type, each }) => inputs.of(type, column, each)));
-    const samples = await settled(
-      pieces.map(async (piece, p) => {
-        const own = columns.map((column) => column[p]);
-        const hashes = await hashesOf(gpus, piece, scratch[piece.gpu], own, batch);
-        const into = new Uint32Array(piece.count);
-        const read = { buffer: hashes.buffer, offset: 0, into: asBytes(into) };
-        await gpus.hosts[piece.gpu].gpu.submit("sample", () => {}, [read]);
-        return [...into];
-      }),
-    );
-    return Uint32Array.from(samples.flat());
-  } finally {
-    gpus.release(scratch);
-  }
-}
-
-const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+/** Memory of each GPU. */
+export const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
 const total = (of: readonly number[]) => of.reduce((sum, count) => sum + count, 0);
 
 /** The hashes by which a GPU's elements have owners. */
-async function hashesOf(
+export async function hashesOf(
   gpus: Gpus,
   { gpu: at, count: COUNT }: Span,
   scratch: Scratch,
   columns: readonly Range[],
-  { keys, seed }: Batch,
+  { keys, seed }: Pick<Batch, "keys" | "seed">,
 ): Promise<Range> {
   const { gpu } = gpus.hosts[at];
   const hashes = { buffer: await scratch.buffer(4 * COUNT + 4) };
