@@ -2,7 +2,8 @@
  * Rounds of several GPUs that overlap: exchanges by streams of their own, beside the work on what was exchanged before.
  * The stand-in runs the commands of a stream only when somebody waits for them, so that what is not ordered goes wrong.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { DeviceArray, JoinedSide, RowOperations } from "warpmap/engine";
 import {
   type Device,
   DeviceLostError,
@@ -15,7 +16,8 @@ import {
 import { count, dropDuplicates, groupBy, join, max, mean, sum } from "../../../src/relational/index.js";
 import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
-import { cutSpans } from "../src/several/pieces.js";
+import { cutSpans, piecesOf } from "../src/several/pieces.js";
+import { Columns } from "../src/several/results.js";
 import { useFaults } from "./helpers/emulator.js";
 import { expectSameRows, openSeveral, restoreEngine, textsOf } from "./helpers/several.js";
 
@@ -176,7 +178,73 @@ describe.each(cases)("on %s GPUs, which reach each other: %s", (gpus, peers) => 
   });
 });
 
+describe("joined columns", () => {
+  const keysOf = (data: DeviceArray<"u32">): JoinedSide => ({
+    keys: { rows: data.length, columns: [{ kind: "device words", width: 1, data, validity: null }] },
+    columns: [{ values: { kind: "fixed", width: 4, data }, validity: null }],
+  });
+  type Join = NonNullable<RowOperations["joinColumns"]>;
+  async function joining(ids: Uint32Array, others: Uint32Array) {
+    const device = await openRounds(3, true, 500);
+    const [left, right] = [
+      await device.upload(Uint32Array.from(ids)),
+      await device.upload(Uint32Array.from(others)),
+    ];
+    const { joinColumns } = await device.engine.rows();
+    const join = (mostPairs: number) =>
+      (joinColumns as Join)(keysOf(left as never), keysOf(right as never), { mostPairs });
+    return { device, join };
+  }
+
+  it("have pieces in the order of the GPUs, however many rounds", async () => {
+    const ids = counting(9000);
+    const { device, join } = await joining(ids, ids);
+    const [column] = (await join(1e6))?.left ?? [];
+    const { data } = column.values as { data: DeviceArray<"u32"> };
+    const gpus = piecesOf(data).map(({ gpu }) => gpu);
+    expect(gpus.length).toBeGreaterThan(3 * 4);
+    expect(gpus).toEqual([...gpus].sort());
+    expect((await data.read()).sort()).toEqual(ids);
+    device.destroy();
+  });
+
+  it("of too many rows are a LimitError, with the round that makes them too many", async () => {
+    const ids = counting(9000);
+    const twice = Uint32Array.from({ length: 18_000 }, (_, i) => i >>> 1);
+    const { device, join } = await joining(ids, twice);
+    const before = device.memory.inUse;
+    const error = await rejection(join(6000) as Promise<unknown>, LimitError);
+    expect(error).toMatchObject({ limit: "rows", have: 6000 });
+    expect(error.need).toBeGreaterThan(6000);
+    expect(error.need).toBeLessThan(9000);
+    expect(device.memory.inUse).toBe(before);
+    device.destroy();
+  });
+});
+
 describe("rounds", () => {
+  it("that fail while results go back leave no work behind on memory that others get", async () => {
+    using device = await openRounds(3, true);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 30_000 });
+    const [keys, values] = [uniqueKeys(20_000), counting(20_000)];
+    await map.insert(keys, values);
+    using there = await device.upload(keys);
+    const { bringBack } = Columns.prototype;
+    const spy = vi.spyOn(Columns.prototype, "bringBack");
+    const failing: typeof bringBack = async function (this: Columns, ...args) {
+      await bringBack.apply(this, args);
+      throw new Error("half-way");
+    };
+    spy.mockImplementationOnce(bringBack).mockImplementationOnce(failing);
+    await expect(map.find(there, { output: "device" })).rejects.toThrow("half-way");
+    spy.mockRestore();
+    const uploads = await Promise.all([1, 2, 3].map((n) => device.upload(counting(20_000, n * 1e6))));
+    const { values: found } = await map.find(there, { output: "device" });
+    expectSame(await found.read(), values);
+    for (const [i, array] of uploads.entries())
+      expectSame(await array.read(), counting(20_000, (i + 1) * 1e6));
+  });
+
   it("are of about as many elements, and cover a batch", () => {
     const spans = [
       { gpu: 0, first: 0, count: 5000 },

@@ -1,10 +1,22 @@
 /** Joins on several GPUs of tables in which a few keys have very many rows, beside the same on one GPU. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Device, openDevice, type Plan } from "../../../src/index.js";
-import { count, first, groupBy, join, last, max, mean, min, sum } from "../../../src/relational/index.js";
+import {
+  type Aggregate,
+  count,
+  first,
+  groupBy,
+  join,
+  last,
+  max,
+  mean,
+  min,
+  sum,
+} from "../../../src/relational/index.js";
 import { counting } from "../../../test/conformance/helpers/keys.js";
 import { hotHashes, isSkewed } from "../src/several/hot-keys.js";
 import { areFew } from "../src/several/local-groups.js";
+import { chosenRows } from "../src/several/sample.js";
 import { useFaults } from "./helpers/emulator.js";
 import { expectSameRows, openSeveral, restoreEngine, textsOf } from "./helpers/several.js";
 
@@ -120,6 +132,8 @@ describe.each([
       minus: Int32Array.from(ids, (_, i) => ((i * 7919) % 4001) * (i % 2 ? -1 : 1) * 500_000),
       half: Float64Array.from(ids, (_, i) => ((i * 31) % 977) / 2 - 200),
       gaps: Array.from(ids, (_, i) => (i % 3 ? i % 101 : null)),
+      short: Int16Array.from(ids, (_, i) => ((i * 7919) % 30_001) - 15_000),
+      name: Array.from(ids, (_, i) => `row ${i}`),
     };
     const aggregate = {
       rows: count(),
@@ -131,8 +145,12 @@ describe.each([
       to: last("plus"),
     };
     const exact = { ...aggregate, middle: mean("half") };
-    // the first GPU's
-    const nulls = { there: count("gaps"), least: min("gaps"), to: last("gaps") };
+    // rows with nulls and of small integers are the first GPU's; of strings, their numbers are grouped
+    const others: Record<string, Aggregate>[] = [
+      { rows: count(), there: count("gaps"), least: min("gaps"), from: first("gaps"), to: last("gaps") },
+      { rows: count(), most: max("short") },
+      { rows: count(), from: first("name"), all: sum("plus") },
+    ];
     const answers: string[][] = [];
     const plans: Plan[] = [];
     for (const number of [1, gpus]) {
@@ -141,7 +159,7 @@ describe.each([
       {
         using there = await device.uploadTable(table);
         for (const by of [["id"], ["other", "id"]]) {
-          for (const asked of [aggregate, exact, nulls]) {
+          for (const asked of [aggregate, exact, ...others]) {
             const onPlan = (plan: Plan) => plans.push(plan);
             using grouped = await groupBy(there, { by, aggregate: asked, output: "device", onPlan });
             answers.push(textsOf(await grouped.toArrow()));
@@ -150,12 +168,80 @@ describe.each([
       }
       expect(device.memory.inUse).toBe(before);
     }
-    for (const [i, expected] of answers.slice(0, 6).entries()) expectSameRows(answers[6 + i], expected);
-    const [local, , , wide] = plans
-      .slice(6)
-      .map(({ reason }) => reason.includes("grouped where they are first"));
-    expect([local, wide]).toEqual([isLocal, isLocal]);
-    expect(plans[7].reason).not.toContain("grouped where they are first");
+    for (const [i, expected] of answers.slice(0, 10).entries()) expectSameRows(answers[10 + i], expected);
+    const reasons = plans.slice(10).map(({ reason }) => reason);
+    const wereLocal = reasons.map((reason) => reason.includes("grouped where they are first"));
+    const local = [isLocal, false, false, false, isLocal];
+    expect(wereLocal).toEqual([...local, ...local]);
+    const wereShared = reasons.map((reason) => reason.includes("rows went to another of"));
+    const shared = [true, true, false, false, true];
+    expect(wereShared).toEqual([...shared, ...shared]);
+  });
+});
+
+it.each([
+  ["two rows a group", 2, false],
+  ["a hundred rows a group", 100, true],
+] as const)("sorted tables of %s are grouped as one GPU does", async (_, each, isLocal) => {
+  const id = counting(60_000).map((i) => Math.floor(i / each));
+  const answers: string[][] = [];
+  const plans: Plan[] = [];
+  for (const gpus of [1, 3]) {
+    using device = await open(gpus, true, 2 ** 16);
+    using there = await device.uploadTable({ id, x: counting(60_000) });
+    const aggregate = { rows: count(), all: sum("x") };
+    const onPlan = (plan: Plan) => plans.push(plan);
+    using grouped = await groupBy(there, { by: ["id"], aggregate, output: "device", onPlan });
+    answers.push(textsOf(await grouped.toArrow()));
+  }
+  expectSameRows(answers[1], answers[0]);
+  expect(plans[1].reason.includes("grouped where they are first")).toBe(isLocal);
+});
+
+it("64 GPUs join by a key that most rows of a side have", async () => {
+  const large = { id: idsOf(70_000, [5], 0.6, 3), x: counting(70_000) };
+  const small = { id: partners([5], 4000), y: counting(4000) };
+  const answers: string[][] = [];
+  const plans: Plan[] = [];
+  for (const gpus of [1, 64]) {
+    using device = await open(gpus, true, 256);
+    using a = await device.uploadTable(large);
+    using b = await device.uploadTable(small);
+    using joined = await join(a, b, {
+      on: ["id"],
+      output: "device",
+      onPlan: (plan) => plans.push(plan),
+    });
+    answers.push(textsOf(await joined.toArrow()).sort());
+  }
+  expectSameRows(answers[1], answers[0]);
+  expect(plans[1].reason).toMatch(/of 74000 rows went to another of 64 GPUs.*rows of 1 hot keys stayed/);
+});
+
+describe("samples", () => {
+  const rows = 2 ** 22;
+  const mixed = (i: number) => Math.imul(i ^ (i >>> 15), 0x2c1b3c6d) >>> 0;
+  it.each([
+    ["sorted, two rows a group", (i: number) => i >>> 1, false],
+    ["clusters of two rows", (i: number) => mixed(i >>> 1), false],
+    ["two rows a group, anywhere", (i: number) => (i * 0x9e3779b1) % (rows / 2), false],
+    ["sorted, a group for each row", (i: number) => i, false],
+    ["sorted, a hundred rows a group", (i: number) => Math.floor(i / 100), true],
+    ["sorted, 256 groups", (i: number) => i >>> 14, true],
+    ["clusters of 64 rows, 1000 groups", (i: number) => mixed(i >>> 6) % 1000, true],
+    ["256 groups, one after another", (i: number) => i % 256, true],
+    ["a thousand groups, anywhere", (i: number) => mixed(i) % 1000, true],
+  ] as const)("tell whether groups are few, of tables of any order: %s", (_, groupOf, expected) => {
+    expect(areFew(chosenRows(rows).map(groupOf), rows)).toBe(expected);
+  });
+
+  it("are of rows that differ", () => {
+    expect(chosenRows(5)).toEqual(counting(5));
+    for (const count of [4097, 5000, 2 ** 31]) {
+      const chosen = chosenRows(count, 3);
+      expect(chosen.length).toBe(4096);
+      expect(chosen.every((row, i) => row < count && (i === 0 || row > chosen[i - 1]))).toBe(true);
+    }
   });
 });
 
