@@ -223,27 +223,38 @@ describe("joined columns", () => {
 });
 
 describe("rounds", () => {
-  it("that fail while results go back leave no work behind on memory that others get", async () => {
-    using device = await openRounds(3, true);
-    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 30_000 });
-    const [keys, values] = [uniqueKeys(20_000), counting(20_000)];
-    await map.insert(keys, values);
-    using there = await device.upload(keys);
-    const { bringBack } = Columns.prototype;
-    const spy = vi.spyOn(Columns.prototype, "bringBack");
-    const failing: typeof bringBack = async function (this: Columns, ...args) {
-      await bringBack.apply(this, args);
-      throw new Error("half-way");
-    };
-    spy.mockImplementationOnce(bringBack).mockImplementationOnce(failing);
-    await expect(map.find(there, { output: "device" })).rejects.toThrow("half-way");
-    spy.mockRestore();
-    const uploads = await Promise.all([1, 2, 3].map((n) => device.upload(counting(20_000, n * 1e6))));
-    const { values: found } = await map.find(there, { output: "device" });
-    expectSame(await found.read(), values);
-    for (const [i, array] of uploads.entries())
-      expectSame(await array.read(), counting(20_000, (i + 1) * 1e6));
-  });
+  it.each([
+    ["the last of 7", 7, false],
+    ["the second of 7, with an abort", 2, true],
+  ])(
+    "that fail while results go back leave memory that others may write: %s",
+    async (_, round, isAborted) => {
+      using device = await openRounds(3, true);
+      using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 30_000 });
+      const [keys, values] = [uniqueKeys(20_000), counting(20_000)];
+      await map.insert(keys, values);
+      using there = await device.upload(keys);
+      const { bringBack } = Columns.prototype;
+      const spy = vi.spyOn(Columns.prototype, "bringBack");
+      spy.mockImplementation(async function (this: Columns, ...args) {
+        await bringBack.apply(this, args);
+        if (spy.mock.calls.length === round) throw new Error("half-way");
+      });
+      const abort = new AbortController();
+      const onProgress = () => isAborted && abort.abort(new Error("half-way"));
+      const call = map.find(there, { output: "device", signal: abort.signal, onProgress });
+      await expect(call).rejects.toThrow("half-way");
+      expect(spy).toHaveBeenCalledTimes(round);
+      spy.mockRestore();
+      const uploads = await Promise.all([1, 2, 3].map((n) => device.upload(counting(20_000, n * 1e6))));
+      // what the GPUs' own streams do is done before what other streams may have left
+      await Promise.all(uploads.map((array) => array.read()));
+      const { values: found } = await map.find(there, { output: "device" });
+      expectSame(await found.read(), values);
+      for (const [i, array] of uploads.entries())
+        expectSame(await array.read(), counting(20_000, (i + 1) * 1e6));
+    },
+  );
 
   it("are of about as many elements, and cover a batch", () => {
     const spans = [
