@@ -16,6 +16,7 @@ import {
 import { count, dropDuplicates, groupBy, join, max, mean, sum } from "../../../src/relational/index.js";
 import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import { CudaRuntime } from "../src/runtime/cuda-runtime.js";
 import { cutSpans, piecesOf } from "../src/several/pieces.js";
 import { Columns } from "../src/several/results.js";
 import { useFaults } from "./helpers/emulator.js";
@@ -287,6 +288,38 @@ describe("rounds", () => {
       ),
     ]);
     expect(plans[1].phases.map(({ name }) => name)).toContain("exchange");
+  });
+
+  it("whose streams cannot all be made leave none behind, and the next call makes them", async () => {
+    using device = await openRounds(3, true);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 30_000 });
+    const { lane } = CudaRuntime.prototype;
+    const made: CudaRuntime[] = [];
+    const spy = vi.spyOn(CudaRuntime.prototype, "lane").mockImplementation(function (this: CudaRuntime) {
+      if (made.length === 2) throw new Error("no stream");
+      made.push(lane.apply(this));
+      return made[made.length - 1];
+    });
+    await expect(map.insert(uniqueKeys(20_000), counting(20_000))).rejects.toThrow("no stream");
+    spy.mockRestore();
+    expect(made.map(({ context }) => context.isLost)).toEqual([true, true]);
+    expect((await map.insert(uniqueKeys(20_000), counting(20_000))).inserted).toBe(20_000);
+  });
+
+  it("count in the peak of memory, also in memory that their streams keep", async () => {
+    inject("LAZY", 0);
+    const device = await openDevice({ backend: "cuda", gpu: 0 });
+    const runtime = (device.engine as unknown as { gpu: CudaRuntime }).gpu;
+    const lane = runtime.lane();
+    lane.memory.release(await lane.memory.acquire("rounds", { bytes: 2 ** 20 }));
+    const others = await runtime.memory.acquire("others", { bytes: 2 ** 21 });
+    const kept = await lane.memory.acquire("rounds", { bytes: 2 ** 20 });
+    expect(runtime.memory.use.kept).toBe(0);
+    expect(runtime.memory.use.peak).toBe(runtime.memory.use.inUse);
+    lane.memory.release(kept);
+    runtime.memory.release(others);
+    lane.destroy();
+    device.destroy();
   });
 
   it("end with a GPU that is lost in the middle, and the device with them", async () => {

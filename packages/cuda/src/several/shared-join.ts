@@ -34,7 +34,10 @@ import {
 import { sampledRows } from "./sample.js";
 import type { KeyPart, SortedBatch } from "./sorted-batch.js";
 
-/** Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. */
+/**
+ * Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. An estimate, not measured
+ * on several GPUs.
+ */
 const BROADCAST_BYTES = 2 ** 24;
 
 export interface SharedSide {
