@@ -12,8 +12,8 @@
 //
 // Bins are the OWNERS: each GPU is CHUNKS of them. Elements whose hash is among the HOT ones go otherwise: of the first
 // STAYING hashes to the chunk of the GPU that has them, OWN, and of the others to bins of CHUNKS behind all owners, which
-// are for all GPUs. Elements that the mask leaves out have no place. Columns have elements of 1 byte or of whole words, and may lie in
-// another GPU's memory: they are read and written in runs. Blocks of 256.
+// are for all GPUs. Elements that the mask leaves out have no place. Columns have elements of 1 byte or of whole words,
+// and may lie in another GPU's memory: they are read and written in runs. Blocks of 256.
 #include "batch.cuh"
 #include "block.cuh"
 

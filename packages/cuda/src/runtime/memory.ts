@@ -64,7 +64,8 @@ type Acquire = Parameters<GpuMemory["acquire"]>;
 /**
  * Memory of a lane: the GPU's, of which buffers that are given back here are only taken here again, so that nothing
  * waits for work of the other stream. Who gives them back knows that no other stream works on them. Only `acquire`,
- * `release` and `lend` are to be called: what is inherited besides works on buffers of its own, which there are none of.
+ * `release` and `lend` are to be called: all that is inherited (`use`, `takeKept`, `putKept`, `trim`, `allocate`, `share`,
+ * `free`, `destroy`) works on state of its own, which is empty.
  */
 export class LaneMemory extends GpuMemory {
   readonly #pool: ReturnType<GpuMemory["newPool"]>;

@@ -1,6 +1,6 @@
 /**
- * Hashes of some rows' keys, by which a call tells whether keys are hot or groups few. Rows are chosen by chance, each by
- * itself: neighbours of a table that is sorted, or that lies in clusters, would have the same key far too often.
+ * Hashes of some rows' keys, by which a call tells whether keys are hot or groups few. Rows are chosen by chance, each
+ * by itself: neighbours of a table that is sorted, or that lies in clusters, have the same key far too often.
  */
 import { asBytes, DeviceArray, type Scratch } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";

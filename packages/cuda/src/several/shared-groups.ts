@@ -46,8 +46,8 @@ interface GroupsOf extends ReducedGroups {
 }
 
 /**
- * Groups rows, and puts the groups into the order of their first rows; null where columns are not shared. Where they are likely few,
- * each GPU groups its own rows first: local-groups.ts.
+ * Groups rows, and puts the groups into the order of their first rows; null where columns are not shared. Where
+ * they are likely few, each GPU groups its own rows first: local-groups.ts.
  */
 export async function reduceShared(
   host: SeveralHost,

@@ -24,8 +24,8 @@ export interface TableHost extends GpuHost {
 
 /**
  * Makes an empty table.
- * @throws LimitError when it has too many slots, or does not fit one buffer, or the GPU's memory; ValidationError when a
- * user's own hash function is another on the GPU
+ * @throws LimitError when it has too many slots, or does not fit one buffer, or the GPU's memory; ValidationError when
+ * a user's own hash function is another on the GPU
  */
 export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
   const { gpu } = host;
