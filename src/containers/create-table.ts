@@ -2,9 +2,8 @@
 import type { Device } from "../device.js";
 import { type KeyType, type ValueType, wordsIn } from "../engine/element-types.js";
 import { type HashName, hashNames, type OwnHash } from "../engine/hash-names.js";
-import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
+import { slotsFor, type TableSpec } from "../engine/layout.js";
 import { arrayClass } from "../engine/scalars.js";
-import { LimitError } from "../errors.js";
 import { check, checkCallbacks, checkOneOf, checkOptions, checkWhole } from "../options.js";
 import { type SignalOption, untilAborted } from "../until-aborted.js";
 import type { KeyCodec } from "./key-codec.js";
@@ -164,13 +163,5 @@ export function checkSizing(options: Pick<TableOptions<ContainerKey>, "capacity"
   const isLoad = typeof maxLoadFactor === "number" && maxLoadFactor > 0 && maxLoadFactor <= 1;
   check(isLoad, "maxLoadFactor", maxLoadFactor, "Give a number above 0 and at most 1.");
   checkWhole("capacity", capacity);
-  return { slots: checkedSlots(capacity, maxLoadFactor), maxLoadFactor };
-}
-
-/** Slots for so many entries. @throws LimitError when no table has as many */
-export function checkedSlots(capacity: number, maxLoadFactor: number): number {
-  const slots = slotsFor(capacity, maxLoadFactor);
-  if (slots > MAX_SLOTS)
-    throw new LimitError("slots", slots, MAX_SLOTS, "Split the data over several tables.");
-  return slots;
+  return { slots: slotsFor(capacity, maxLoadFactor), maxLoadFactor };
 }

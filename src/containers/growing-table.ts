@@ -24,7 +24,7 @@ import { MAX_SLOTS, slotsFor, type TableSpec } from "../engine/layout.js";
 import { tableBytes } from "../engine/slot-format.js";
 import { LimitError } from "../errors.js";
 import { countNewKeys, type Sample, sampleKeys } from "./count-new-keys.js";
-import { checkedSlots, type Sizing } from "./create-table.js";
+import type { Sizing } from "./create-table.js";
 import { loadMoving } from "./key-codec.js";
 import type { Renumber } from "./move-entries.js";
 
@@ -155,7 +155,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
    */
   async resize(capacity: number, seed?: number, call?: CallOptions, renumber?: Renumber): Promise<void> {
     const old = this.#table;
-    const slots = checkedSlots(capacity, this.#sizing.maxLoadFactor);
+    const slots = slotsFor(capacity, this.#sizing.maxLoadFactor);
     checkBytes(tableBytes(old.spec) + this.#bytesFor(capacity), this.policy.maxBytes);
     const { rebuilt } = await loadMoving();
     this.#table = await rebuilt(this.#engine, old, { slots, entries: capacity, seed, call }, renumber);
@@ -242,7 +242,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
   #mostEntries(): number {
     const perSlot = tableBytes({ ...this.spec, slots: 1 }) - tableBytes({ ...this.spec, slots: 0 });
     const bytes = this.policy.maxBytes - tableBytes(this.spec) - tableBytes({ ...this.spec, slots: 0 });
-    const slots = Math.min(MAX_SLOTS, Math.floor(bytes / perSlot));
+    const slots = Math.min(this.#engine.traits.maxSlots ?? MAX_SLOTS, Math.floor(bytes / perSlot));
     return Math.max(0, Math.floor(slots * this.#sizing.maxLoadFactor));
   }
 }

@@ -24,7 +24,7 @@ import {
   type ProgressOptions,
 } from "./arguments.js";
 import type { RehashOptions } from "./container.js";
-import { checkedSlots, withHash } from "./create-table.js";
+import { withHash } from "./create-table.js";
 import { EntryReader } from "./entry-reader.js";
 import type { MultiIndex } from "./multi-index.js";
 import type { MultiTally } from "./multi-insert.js";
@@ -184,7 +184,6 @@ export abstract class MultiContainer<K extends BasicType, V extends BasicType> e
       const entries = capacity ?? this.capacity;
       const keys =
         keyCapacity ?? (capacity === undefined ? Math.max(this.keyCapacity, this.keyCount) : entries);
-      checkedSlots(keys, this.maxLoadFactor);
       if (entries < this.size || keys < this.keyCount) {
         throw new ValidationError(
           `rehash(${entries}, ${keys}) cannot hold the ${this.size} entries of ${this.keyCount} keys.`,

@@ -151,7 +151,7 @@ export interface TableStats {
    * Entries by probe length: element i counts the entries found after i + 1 slots; the last element also counts longer
    * ones. Side slot entries count as length 1.
    */
-  probeLengths: Uint32Array;
+  probeLengths: Float64Array;
   /** Mean probe length over all entries; 0 for an empty table. */
   meanProbeLength: number;
   /** Longest probe length of any entry now; 0 for an empty table. */

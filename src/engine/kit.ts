@@ -102,7 +102,7 @@ export type {
 export { drawn, homeSlot, keyedWord } from "./hash.js";
 export { hashNames, NO_SEED, type OwnHash } from "./hash-names.js";
 export type { Keep } from "./keep.js";
-export { EMPTY, type TableSpec, TOMBSTONE } from "./layout.js";
+export { checkSlots, EMPTY, MAX_SLOTS, type TableSpec, TOMBSTONE } from "./layout.js";
 export { lazily } from "./lazily.js";
 export type { Interop, MemoryAt, TensorAt } from "./native.js";
 export { PinnedArray, type PinnedStorage, type PinnedUse } from "./pinned-array.js";

@@ -16,6 +16,8 @@
  * grows until clear or rehash; so a lookup ends at EMPTY or after `maxProbe` slots, also in a table without any EMPTY
  * slot.
  */
+
+import { LimitError } from "../errors.js";
 import type { KeyType, ValueType } from "./element-types.js";
 import type { HashName, OwnHash } from "./hash-names.js";
 
@@ -27,7 +29,7 @@ export const TOMBSTONE = 0xfffffffe;
 export const SIDE_PRESENT = 0;
 /** Side slots behind the table: slot `slots` for the key 0xffffffff, slot `slots + 1` for 0xfffffffe. */
 export const SIDE_SLOTS = 2;
-/** Most slots of one table: home slots are 32-bit numbers. */
+/** Most slots of a table in one memory: home slots are 32-bit numbers. */
 export const MAX_SLOTS = 2 ** 32 - 1 - SIDE_SLOTS;
 
 /** What an engine needs to know to make a table. */
@@ -40,6 +42,11 @@ export interface TableSpec {
   readonly hash: HashName | OwnHash;
   /** Secret of the hash function, 32 bits. 0, or left out: none. */
   readonly seed?: number | undefined;
+}
+
+/** @throws LimitError for more slots than an engine's tables have */
+export function checkSlots(slots: number, most = MAX_SLOTS): void {
+  if (slots > most) throw new LimitError("slots", slots, most, "Split the data over several tables.");
 }
 
 /** Slots for `capacity` entries at `maxLoadFactor`: the ceiling, no rounding to primes or powers of two. */

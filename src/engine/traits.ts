@@ -1,6 +1,8 @@
 /** What the hardware under an engine can do: facts for those who choose between ways to do a thing. */
 
 export interface EngineTraits {
+  /** Most slots of a table; what one memory has at most (layout.ts) unless told. */
+  readonly maxSlots?: number;
   /** Bytes of the largest range of memory that a kernel or a loop sees in one piece, below 2^32 on GPUs. */
   readonly maxBinding: number;
   /** Invocations of a subgroup, at least; 0 without subgroup operations. */

@@ -19,7 +19,7 @@ describe("stats", () => {
       slots: 200,
       loadFactor: 0,
     });
-    expect(probeLengths).toBeInstanceOf(Uint32Array);
+    expect(probeLengths).toBeInstanceOf(Float64Array);
     expect(probeLengths.every((n) => n === 0)).toBe(true);
     expect(bytes).toBeGreaterThanOrEqual(200 * 8);
     expect(bytes).toBeLessThan(200 * 8 + 100);

@@ -1,10 +1,15 @@
-// One GPU and several beside each other, on the same data: inserts, finds and erases, a join, a group-by, typed arrays.
-// node several-gpus.mjs [--gpus all|0,1] [--log2 28] [--runs 5] [--out report.json]
+// One GPU and several beside each other, on the same data: inserts, finds and erases, joins (one of them of a key that most
+// rows have), a group-by, typed arrays.
+// node several-gpus.mjs [--gpus all|0,1] [--log2 28] [--runs 5] [--out report.json] [--large 33] [--round 25]
 // Every answer is checked. Times are of awaited calls, arrays on the devices, medians.
+//
+// --large 33 measures in place of that a map of 2^33 slots on the GPUs, an eighth of them filled, with all look-ups checked.
+// --round 25 has rounds of 2^25 elements of a GPU, and --round 40 no more than one, so that nothing overlaps: run both.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openDevice, StaticMap } from "warpmap";
+import { registerEngine } from "warpmap/engine";
 import { count, groupBy, join, sum } from "warpmap/relational";
 
 const { values: options } = parseArgs({
@@ -13,6 +18,8 @@ const { values: options } = parseArgs({
     log2: { type: "string", default: "28" },
     runs: { type: "string", default: "5" },
     out: { type: "string" },
+    large: { type: "string" },
+    round: { type: "string" },
   },
 });
 const gpus = options.gpus === "all" ? "all" : options.gpus.split(",").map(Number);
@@ -83,6 +90,52 @@ async function measureMap(device, size) {
   return rows;
 }
 
+/** A map of very many slots: keys come in batches of 2^27, so that the host holds no more. */
+async function measureLarge(log2) {
+  const device = await openDevice({ backend: "cuda", gpus });
+  const [slots, batch] = [2 ** log2, Math.min(2 ** 27, 2 ** (log2 - 4))];
+  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: slots / 2 });
+  const size = slots / 8;
+  const ms = { insert: 0, find: 0, "find, absent keys": 0 };
+  const timed = async (name, work) => {
+    const start = performance.now();
+    const answer = await work();
+    ms[name] += performance.now() - start;
+    return answer;
+  };
+  const keysFrom = (first) => Uint32Array.from({ length: batch }, (_, i) => keyOf(first + i));
+  for (let first = 0; first < size; first += batch) {
+    const [k, v] = [
+      await device.upload(keysFrom(first)),
+      await device.upload(keysFrom(first).map((key) => ~key)),
+    ];
+    await timed("insert", () => map.insert(k, v));
+    for (const array of [k, v]) array.destroy();
+  }
+  check(map.size === size && map.slots === slots, "insert into a large map");
+  for (let first = 0; first < 2 * size; first += batch) {
+    const keys = keysFrom(first);
+    const k = await device.upload(keys);
+    const isThere = first < size;
+    const answer = await timed(isThere ? "find" : "find, absent keys", () =>
+      map.find(k, { output: "device" }),
+    );
+    const [values, found] = [await answer.values.read(), await answer.found.read()];
+    const expected = (i) => (isThere ? ~keys[i] >>> 0 : 0);
+    check(
+      found.every((flag) => flag === Number(isThere)) && values.every((value, i) => value === expected(i)),
+      "find in a large map",
+    );
+    for (const array of [k, answer.values, answer.found]) array.destroy();
+  }
+  console.log(
+    `${device.info.name}: ${slots} slots, ${size} keys, as many look-ups of each kind, all checked; ms in all`,
+  );
+  console.table(ms);
+  await map[Symbol.asyncDispose]();
+  device.destroy();
+}
+
 async function measureTables(device, size) {
   const half = size / 2;
   const ids = Uint32Array.from({ length: half }, (_, i) => keyOf(i));
@@ -95,6 +148,18 @@ async function measureTables(device, size) {
     joined.destroy();
   });
   for (const table of [left, right]) table.destroy();
+  const hot = Uint32Array.from({ length: half }, (_, i) => (i % 4 === 0 ? keyOf(i) : 5));
+  const many = await device.uploadTable({ id: hot, a: Int32Array.from(ids.keys()) });
+  // a row for the key that most rows have, and rows for a part of the others
+  const some = Uint32Array.from({ length: half / 2 }, (_, i) => (i === 0 ? 5 : keyOf(4 * i)));
+  const few = await device.uploadTable({ id: some, b: Int32Array.from(some.keys()) });
+  const joinedRows = (half / 4) * 3 + (half / 4 - 1);
+  rows[`join ${half} x ${half / 2}, three quarters of one key`] = await median(async () => {
+    const joined = await join(many, few, { on: ["id"], output: "device" });
+    check(joined.numRows === joinedRows, "join of a hot key");
+    joined.destroy();
+  });
+  for (const table of [many, few]) table.destroy();
   const groups = Math.min(2 ** 20, size / 4);
   const table = await device.uploadTable({
     key: Uint32Array.from({ length: size }, (_, i) => keyOf(i) % groups),
@@ -110,6 +175,15 @@ async function measureTables(device, size) {
   return rows;
 }
 
+if (options.round) {
+  const { cudaEngine } = await import("warpmap-cuda");
+  const least = { round: 2 ** Number(options.round) };
+  registerEngine("cuda", { ...cudaEngine, open: (request) => cudaEngine.open({ ...request, least }) });
+}
+if (options.large) {
+  await measureLarge(Number(options.large));
+  process.exit();
+}
 const devices = { one: { backend: "cuda", gpu: 0 }, several: { backend: "cuda", gpus } };
 const results = {};
 for (const [which, asked] of Object.entries(devices)) {

@@ -1,5 +1,6 @@
 // The driver API's functions that src/driver/ffi.ts calls, for tests on machines without a GPU: memory is the host's,
-// commands run when they are called, kernels are those of kernels/*.cu, compiled by g++ into this library.
+// commands run when they are called, or as late as their order allows, kernels are those of kernels/*.cu, compiled by g++
+// into this library.
 //
 // Faults for tests, from the environment when the library is loaded, or by warpmapEmulatorInject(name, value):
 //   WARPMAP_EMULATOR_DEVICES  GPUs, 1 unless told; 0: none
@@ -8,15 +9,20 @@
 //   WARPMAP_EMULATOR_SHARED   bytes of shared memory that a block may ask for, 227 KiB unless told
 //   WARPMAP_EMULATOR_FAULT    the launch, counted from 1, that loses the context
 //   WARPMAP_EMULATOR_WAIT     microseconds that an event takes to be reached, 0 unless told
+//   WARPMAP_EMULATOR_LAZY     1: commands of a stream run when somebody waits for them, and then no others than those: what
+//                             another stream needs without waiting for it is not there
 #include <dlfcn.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "blocks.h"
 
@@ -36,6 +42,7 @@ std::atomic<uint64_t> memory{setting("WARPMAP_EMULATOR_MEMORY", 4ull << 30)};
 std::atomic<uint64_t> shared{setting("WARPMAP_EMULATOR_SHARED", 227 << 10)};
 std::atomic<uint64_t> faultAt{setting("WARPMAP_EMULATOR_FAULT", 0)};
 std::atomic<uint64_t> waitMicroseconds{setting("WARPMAP_EMULATOR_WAIT", 0)};
+std::atomic<bool> isLazy{setting("WARPMAP_EMULATOR_LAZY", 0) != 0};
 std::atomic<uint64_t> launches{0};
 std::atomic<bool> isInitialised{false};
 /// A lost context answers every call with this.
@@ -79,17 +86,52 @@ using Clock = std::chrono::steady_clock;
 thread_local void* current = nullptr;
 struct Stream {
   void* context = current;
+  std::deque<std::function<void()>> waiting;
+  uint64_t given = 0, done = 0;
 };
 struct Event {
   void* context = current;
   Clock::time_point reached{};
+  /// The commands before it.
+  Stream* stream = nullptr;
+  uint64_t commands = 0;
 };
+std::recursive_mutex& streamsMutex = *new std::recursive_mutex;
+std::vector<Stream*>& streams = *new std::vector<Stream*>;
+
+/// Runs a stream's commands up to one.
+void runTo(Stream* stream, uint64_t command) {
+  std::lock_guard<std::recursive_mutex> lock(streamsMutex);
+  while (stream->done < command) {
+    const std::function<void()> next = std::move(stream->waiting.front());
+    stream->waiting.pop_front();
+    stream->done++;
+    next();
+  }
+}
+
+void runAll() {
+  std::lock_guard<std::recursive_mutex> lock(streamsMutex);
+  for (Stream* stream : streams) runTo(stream, stream->given);
+}
+
+/// Runs a command in its turn.
+template <class Command> int give(void* stream, const Command& command) {
+  if (fault != SUCCESS) return fault;
+  std::lock_guard<std::recursive_mutex> lock(streamsMutex);
+  if (!isLazy || stream == nullptr) {
+    if (isLazy) runAll();
+    command();
+    return SUCCESS;
+  }
+  ((Stream*)stream)->waiting.push_back([command] { if (fault == SUCCESS) command(); });
+  ((Stream*)stream)->given++;
+  return SUCCESS;
+}
 bool isOfCurrent(void* stream) { return stream == nullptr || ((Stream*)stream)->context == current; }
 
-int copy(void* to, const void* from, size_t bytes) {
-  if (fault != SUCCESS) return fault;
-  std::memmove(to, from, bytes);
-  return SUCCESS;
+int copy(void* to, const void* from, size_t bytes, void* stream = nullptr) {
+  return give(stream, [=] { std::memmove(to, from, bytes); });
 }
 
 }  // namespace
@@ -104,6 +146,10 @@ API warpmapEmulatorInject(const char* name, uint64_t value) {
   else if (which == "SHARED") shared = value;
   else if (which == "FAULT") faultAt = value == 0 ? 0 : launches + value;
   else if (which == "WAIT") waitMicroseconds = value;
+  else if (which == "LAZY") {
+    runAll();
+    isLazy = value != 0;
+  }
   else return INVALID_VALUE;
   return SUCCESS;
 }
@@ -189,11 +235,17 @@ API cuMemGetInfo_v2(size_t* available, size_t* total) {
 
 API cuMemAllocAsync(void** to, size_t bytes, void* stream) {
   if (!isOfCurrent(stream)) return INVALID_HANDLE;
-  return fault != SUCCESS ? int(fault) : allocate(to, bytes, true);
+  if (fault != SUCCESS) return fault;
+  const int result = allocate(to, bytes, true);
+  if (result != OUT_OF_MEMORY || !isLazy) return result;
+  // what is to be freed
+  runAll();
+  return allocate(to, bytes, true);
 }
 API cuMemAlloc_v2(void** to, size_t bytes) { return cuMemAllocAsync(to, bytes, nullptr); }
 API cuMemFreeAsync(void* at, void* stream) {
   if (!isOfCurrent(stream)) return INVALID_HANDLE;
+  if (stream != nullptr && isLazy) return give(stream, [=] { release(at); });
   return fault != SUCCESS ? int(fault) : release(at);
 }
 API cuMemFree_v2(void* at) { return cuMemFreeAsync(at, nullptr); }
@@ -221,38 +273,52 @@ API cuPointerGetAttribute(uint64_t* to, int attribute, uintptr_t pointer) {
   return INVALID_VALUE;
 }
 
-API cuCtxSynchronize() { return fault; }
+API cuCtxSynchronize() {
+  runAll();
+  return fault;
+}
 API cuMemcpyHtoD_v2(void* to, const void* from, size_t bytes) { return copy(to, from, bytes); }
 API cuMemcpyDtoH_v2(void* to, const void* from, size_t bytes) { return copy(to, from, bytes); }
-API cuMemcpyHtoDAsync_v2(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
-API cuMemcpyDtoHAsync_v2(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
-API cuMemcpyDtoDAsync_v2(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
-API cuMemcpyAsync(void* to, const void* from, size_t bytes, void*) { return copy(to, from, bytes); }
-API cuMemcpyPeerAsync(void* to, void* context, const void* from, void* other, size_t bytes, void*) {
-  return context == nullptr || other == nullptr ? int(INVALID_VALUE) : copy(to, from, bytes);
+API cuMemcpyHtoDAsync_v2(void* to, const void* from, size_t bytes, void* stream) {
+  if (!isLazy) return copy(to, from, bytes, stream);
+  // the host may change it afterwards
+  const std::vector<char> data((const char*)from, (const char*)from + bytes);
+  return give(stream, [=] { std::memcpy(to, data.data(), data.size()); });
+}
+API cuMemcpyDtoHAsync_v2(void* to, const void* from, size_t bytes, void* stream) { return copy(to, from, bytes, stream); }
+API cuMemcpyDtoDAsync_v2(void* to, const void* from, size_t bytes, void* stream) { return copy(to, from, bytes, stream); }
+API cuMemcpyAsync(void* to, const void* from, size_t bytes, void* stream) { return copy(to, from, bytes, stream); }
+API cuMemcpyPeerAsync(void* to, void* context, const void* from, void* other, size_t bytes, void* stream) {
+  return context == nullptr || other == nullptr ? int(INVALID_VALUE) : copy(to, from, bytes, stream);
 }
 API cuMemsetD8Async(void* to, unsigned char byte, size_t count, void* stream) {
   if (!isOfCurrent(stream)) return INVALID_HANDLE;
-  if (fault != SUCCESS) return fault;
-  std::memset(to, byte, count);
-  return SUCCESS;
+  return give(stream, [=] { std::memset(to, byte, count); });
 }
-API cuMemsetD32Async(unsigned* to, unsigned word, size_t count, void*) {
-  if (fault != SUCCESS) return fault;
-  std::fill(to, to + count, word);
-  return SUCCESS;
+API cuMemsetD32Async(unsigned* to, unsigned word, size_t count, void* stream) {
+  return give(stream, [=] { std::fill(to, to + count, word); });
 }
 
 API cuStreamCreate(void** to, unsigned) {
-  *to = new Stream;
+  std::lock_guard<std::recursive_mutex> lock(streamsMutex);
+  streams.push_back(new Stream);
+  *to = streams.back();
   return fault;
 }
 API cuStreamDestroy_v2(void* stream) {
-  delete (Stream*)stream;
+  // events may still name it: it stays
+  runTo((Stream*)stream, ((Stream*)stream)->given);
   return SUCCESS;
 }
-API cuStreamSynchronize(void*) { return fault; }
-API cuStreamWaitEvent(void*, void*, unsigned) { return fault; }
+API cuStreamSynchronize(void* stream) {
+  if (stream == nullptr) runAll();
+  else runTo((Stream*)stream, ((Stream*)stream)->given);
+  return fault;
+}
+API cuStreamWaitEvent(void* stream, void* event, unsigned) {
+  const Event at = *(Event*)event;
+  return give(stream, [=] { if (at.stream != nullptr) runTo(at.stream, at.commands); });
+}
 
 API cuEventCreate(void** to, unsigned) {
   *to = new Event;
@@ -264,12 +330,16 @@ API cuEventDestroy_v2(void* event) {
 }
 API cuEventRecord(void* event, void* stream) {
   if (stream != nullptr && ((Event*)event)->context != ((Stream*)stream)->context) return INVALID_HANDLE;
+  ((Event*)event)->stream = (Stream*)stream;
+  ((Event*)event)->commands = stream == nullptr ? 0 : ((Stream*)stream)->given;
   ((Event*)event)->reached = Clock::now() + std::chrono::microseconds(waitMicroseconds);
   return fault;
 }
 API cuEventQuery(void* event) {
+  const Event& at = *(Event*)event;
+  if (at.stream != nullptr) runTo(at.stream, at.commands);
   if (fault != SUCCESS) return fault;
-  return Clock::now() < ((Event*)event)->reached ? NOT_READY : SUCCESS;
+  return Clock::now() < at.reached ? NOT_READY : SUCCESS;
 }
 API cuEventSynchronize(void* event) {
   while (cuEventQuery(event) == NOT_READY) emulator::pause();
@@ -304,7 +374,15 @@ API cuLaunchKernel(void* kernel, unsigned gridX, unsigned gridY, unsigned gridZ,
   if (gridX == 0 || gridY == 0 || gridZ != 1 || x == 0 || x > 1024 || y != 1 || z != 1) return INVALID_VALUE;
   // as a real launch does, it succeeds; whoever waits for it learns
   if (++launches == faultAt) fault = ILLEGAL_ADDRESS;
-  else emulator::runGrid((emulator::Kernel)kernel, parameters, {gridX, gridY, 1}, {x, 1, 1}, sharedBytes);
+  else if (!isLazy) emulator::runGrid((emulator::Kernel)kernel, parameters, {gridX, gridY, 1}, {x, 1, 1}, sharedBytes);
+  else {
+    // arguments are copied by the call: the struct that all kernels of src/runtime/kernels.ts have
+    const std::vector<char> arguments((char*)parameters[0], (char*)parameters[0] + 4096);
+    return give(stream, [=] {
+      void* first = (void*)arguments.data();
+      emulator::runGrid((emulator::Kernel)kernel, &first, {gridX, gridY, 1}, {x, 1, 1}, sharedBytes);
+    });
+  }
   return SUCCESS;
 }
 

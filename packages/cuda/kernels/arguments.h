@@ -92,18 +92,18 @@ struct owner_hash_arguments {
 };
 
 struct owner_count_arguments {
-  Range hashes, mask, counts;
-  uint32_t COUNT, OWNERS;
+  Range hashes, mask, hot, counts;
+  uint32_t COUNT, OWNERS, CHUNKS, OWN, HOT, STAYING;
 };
 
 struct owner_offsets_arguments {
   Range counts, starts;
-  uint32_t OWNERS, BLOCKS;
+  uint32_t BINS, BLOCKS;
 };
 
 struct owner_place_arguments {
-  Range hashes, mask, counts, order;
-  uint32_t COUNT, OWNERS;
+  Range hashes, mask, hot, counts, order;
+  uint32_t COUNT, OWNERS, CHUNKS, OWN, HOT, STAYING;
 };
 
 struct owner_gather_arguments {
@@ -113,7 +113,7 @@ struct owner_gather_arguments {
 
 struct owner_scatter_arguments {
   Range order, column, to;
-  uint32_t COUNT, FROM, BYTES;
+  uint32_t COUNT, FROM, BYTES, STRIDE;
 };
 
 struct owner_merge_arguments {

@@ -1,5 +1,5 @@
 /** Several GPUs behind one device: what is shared and how, faults, and answers beside a Map and beside one GPU. */
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   CapacityError,
   type Device,
@@ -28,6 +28,7 @@ import { useFaults } from "./helpers/emulator.js";
 import { openSeveral, restoreEngine } from "./helpers/several.js";
 
 const inject = useFaults();
+beforeEach(() => void inject("LAZY", 1));
 afterEach(restoreEngine);
 
 /** A device whose GPUs share everything. */

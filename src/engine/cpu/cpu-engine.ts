@@ -3,7 +3,6 @@
  * batches, on workers over shared memory. It is the oracle for other engines: results are those of going
  * through a batch in input order.
  */
-import { LimitError } from "../../errors.js";
 import type { Memory } from "../../host/memory.js";
 import { HostPool } from "../../host/pool.js";
 import { inNode, machineThreads } from "../../host/runtime.js";
@@ -11,7 +10,7 @@ import type { DeviceArray } from "../device-array.js";
 import type { Dictionary, DictionarySpec } from "../dictionary.js";
 import type { KeyType, ValueType } from "../element-types.js";
 import type { BulkDefaults, DeviceMemoryOptions, Engine, EngineInfo, MemoryUse, Table } from "../engine.js";
-import type { TableSpec } from "../layout.js";
+import { checkSlots, type TableSpec } from "../layout.js";
 import { lazily } from "../lazily.js";
 import type { PinnedArray, PinnedUse } from "../pinned-array.js";
 import { processSeed } from "../process-seed.js";
@@ -156,8 +155,7 @@ export class CpuEngine implements Engine {
     const format = slotFormat(spec);
     const { slotWords, sideSlots } = format;
     const mostSlots = Math.floor(MAX_WORDS / slotWords) - sideSlots;
-    if (spec.slots > mostSlots)
-      throw new LimitError("slots", spec.slots, mostSlots, "Split the data over several tables.");
+    checkSlots(spec.slots, mostSlots);
     const loops = isWide(format) ? new (await loadWide()).WideLoops(format) : undefined;
     this.guard();
     const table = new CpuTable<K, V>(this, spec, this.buffers.allocate(tableBytes(spec), false), loops);

@@ -15,10 +15,10 @@ import {
   type Readback,
   type Recording,
 } from "warpmap/engine";
-import type { CudaContext, Loss } from "../driver/context.js";
+import { CudaContext, type Loss } from "../driver/context.js";
 import type { GpuFacts } from "../driver/driver.js";
 import { Kernels } from "./kernels.js";
-import { bufferSource, type CudaBuffer, isPinned, native, PINNED } from "./memory.js";
+import { bufferSource, type CudaBuffer, isPinned, LaneMemory, native, PINNED } from "./memory.js";
 import { CudaRecorder } from "./recorder.js";
 import { Trace } from "./trace.js";
 
@@ -40,18 +40,31 @@ export class CudaRuntime implements GpuRuntime {
   readonly #kernels: Kernels;
   readonly #recorder: CudaRecorder;
 
-  /** @param image the kernels' fat binary */
+  /**
+   * @param image the kernels' fat binary
+   * @param main the runtime that this one is a lane of
+   */
   constructor(
     readonly context: CudaContext,
     readonly facts: GpuFacts,
-    image: Uint8Array,
+    image: Uint8Array | number,
     keep = KEEP,
+    main?: CudaRuntime,
   ) {
     this.traits = traitsOf(facts);
     this.lost = context.lost;
-    this.memory = new GpuMemory(bufferSource(context, facts.memory), keep);
+    const source = bufferSource(context, facts.memory);
+    this.memory = main
+      ? new LaneMemory(main.memory, source, () => context.after(main.context))
+      : new GpuMemory(source, keep);
     this.#kernels = new Kernels(context, image);
     this.#recorder = new CudaRecorder(context);
+  }
+
+  /** The same GPU by another stream, whose work runs beside this one's. It is to be destroyed first. */
+  lane(): CudaRuntime {
+    const { driver, device } = this.context;
+    return new CudaRuntime(new CudaContext(driver, device), this.facts, this.#kernels.module, 0, this);
   }
 
   async compile<P extends string, B extends string, C extends string>(

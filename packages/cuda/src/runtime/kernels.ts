@@ -44,17 +44,18 @@ export class Kernels {
   readonly #kernels = new WeakMap<KernelSource, Map<string, CudaKernel>>();
   /** Bytes of shared memory that launches of a function may ask for. */
   readonly #shared = new Map<number, number>();
-  readonly #module: number;
+  readonly module: number;
 
-  /** @param image the fat binary */
+  /** @param image the fat binary, or the module that was loaded from it into the same context */
   constructor(
     private readonly context: CudaContext,
-    image: Uint8Array,
+    image: Uint8Array | number,
   ) {
     const { api, driver } = context;
-    this.#module = readNumber((into) =>
-      context.check("Loading the kernels", api.cuModuleLoadData(into, image)),
-    );
+    this.module =
+      typeof image === "number"
+        ? image
+        : readNumber((into) => context.check("Loading the kernels", api.cuModuleLoadData(into, image)));
     pointer[0] = BigInt(driver.addressOf(bytes));
   }
 
@@ -84,7 +85,7 @@ export class Kernels {
     if (address === undefined) {
       const { api } = this.context;
       address = readNumber((into) =>
-        this.context.check(`Finding the kernel ${name}`, api.cuModuleGetFunction(into, this.#module, name)),
+        this.context.check(`Finding the kernel ${name}`, api.cuModuleGetFunction(into, this.module, name)),
       );
       this.#functions.set(name, address);
     }

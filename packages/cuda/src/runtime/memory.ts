@@ -3,7 +3,7 @@
  * freeing waits. The host's that the GPU reads and writes by itself: ArrayBuffers, whose pages are registered with the
  * driver. They stay JavaScript's, so that an array which is read after its device is gone reads memory that is there.
  */
-import type { BufferSource, GpuBuffer, Range } from "warpmap/engine";
+import { type BufferSource, type GpuBuffer, GpuMemory, type Range } from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
 import { readNumber } from "../driver/driver.js";
 import { REGISTER_PORTABLE } from "../driver/ffi.js";
@@ -57,6 +57,46 @@ export function bufferSource(context: CudaContext, most: number): BufferSource {
       else api.cuMemFreeAsync(address, stream);
     },
   };
+}
+
+type Acquire = Parameters<GpuMemory["acquire"]>;
+
+/**
+ * Memory of a lane: the GPU's, of which buffers that are given back here are only taken here again, so that nothing
+ * waits for work of the other stream. Who gives them back knows that no other stream works on them. Only `acquire`,
+ * `release` and `lend` are to be called: all that is inherited (`use`, `takeKept`, `putKept`, `trim`, `allocate`, `share`,
+ * `free`, `destroy`) works on state of its own, which is empty.
+ */
+export class LaneMemory extends GpuMemory {
+  readonly #pool: ReturnType<GpuMemory["newPool"]>;
+
+  /** @param wait has the lane wait for what was submitted to the other stream: new memory comes by that */
+  constructor(
+    private readonly main: GpuMemory,
+    source: BufferSource,
+    private readonly wait: () => void,
+  ) {
+    super(source, 0);
+    this.#pool = main.newPool();
+  }
+
+  override async acquire(label: Acquire[0], wanted: Acquire[1], options: Acquire[2]): Promise<GpuBuffer> {
+    if (wanted.usage === PINNED) return this.main.acquire(label, wanted, options);
+    const kept = this.main.takeKept(wanted, this.#pool);
+    if (kept) return kept;
+    const buffer = await this.main.allocate(label, wanted.bytes, wanted.usage, options);
+    this.wait();
+    return buffer;
+  }
+
+  override release(buffer: GpuBuffer): void {
+    if (native(buffer).host) this.main.release(buffer);
+    else this.main.putKept(this.#pool, buffer);
+  }
+
+  override lend(giveUp: () => Promise<unknown>): () => void {
+    return this.main.lend(giveUp);
+  }
 }
 
 function onGpu(context: CudaContext, label: string, size: number): CudaBuffer | undefined {

@@ -5,42 +5,35 @@
  */
 import {
   type ColumnInput,
-  DeviceArray,
+  type DeviceArray,
   type GpuBuffer,
-  PinnedArray,
-  placeOf,
   type Range,
   type Readback,
-  type Recorder,
-  type Scalar,
   type ScalarType,
-  Scratch,
+  type Scratch,
   scalarBytes,
-  scalarWords,
 } from "warpmap/engine";
-import { firstOn } from "../table/partitions.js";
 import { blocksFor } from "../table/table-state.js";
 import { type Gpus, settled } from "./gpus.js";
+import { type Inputs, rangeOf } from "./inputs.js";
 import { ownerKernels } from "./owner-kernels.js";
-import { overlaps, piecesOf, type Span } from "./pieces.js";
-
-/** A column that is part of a key. */
-export interface KeyPart {
-  readonly column: ColumnInput;
-  /** Of the column's elements: a key has one, or of words several. */
-  readonly type: Scalar;
-  readonly each?: number;
-}
+import type { Span } from "./pieces.js";
 
 /** Elements that one GPU reads. */
-interface Source extends Span {
-  /** Their keys, by column. */
-  readonly inputs: ReadonlyMap<ColumnInput, Range>;
+export interface Source extends Span {
   /** Their numbers, by owner. */
   readonly order: Range;
   /** How many of them each owner gets, and where they begin in `order`. */
   readonly counts: readonly number[];
   readonly starts: readonly number[];
+  /** Those that all owners get besides: of rows alone, which nothing comes back of. */
+  readonly ofAll: Run;
+}
+
+/** Elements one after another in the order of the owners. */
+interface Run {
+  readonly FROM: number;
+  readonly COUNT: number;
 }
 
 /** Prefix sums. */
@@ -52,6 +45,11 @@ export function startsOf(counts: readonly number[]): number[] {
   });
 }
 
+const ofOwner = ({ starts, counts }: Source, owner: number): Run => ({
+  FROM: starts[owner],
+  COUNT: counts[owner],
+});
+
 export class Exchange {
   /** Elements that each owner gets, and all of them. */
   readonly counts: readonly number[];
@@ -61,41 +59,26 @@ export class Exchange {
   /** Where the elements of each source (the first index) begin among an owner's. */
   readonly #bases: readonly (readonly number[])[];
 
-  private constructor(
-    private readonly gpus: Gpus,
+  /** @param gpus whose streams do it */
+  constructor(
+    readonly gpus: Gpus,
     private readonly sources: readonly Source[],
     /** Memory of each GPU. */
     private readonly scratch: readonly Scratch[],
+    /** Columns of the sources in their memory. */
+    private readonly inputs: Inputs,
   ) {
     const owners = gpus.hosts.map((_, owner) => owner);
-    const received = owners.map((owner) => sources.map(({ counts }) => counts[owner]));
+    const received = owners.map((owner) => sources.map(({ counts, ofAll }) => counts[owner] + ofAll.COUNT));
     const starts = received.map(startsOf);
     this.#bases = sources.map((_, s) => owners.map((owner) => starts[owner][s]));
     this.counts = received.map((counts) => counts.reduce((sum, count) => sum + count, 0));
     this.total = this.counts.reduce((sum, count) => sum + count, 0);
     this.moved = sources.reduce(
-      (sum, { gpu, counts }) =>
-        sum + counts.reduce((all, count, owner) => all + (owner === gpu ? 0 : count), 0),
+      (sum, { gpu, counts, ofAll }) =>
+        sum + counts.reduce((all, count, owner) => all + (owner === gpu ? 0 : count), ofAll.COUNT),
       0,
     );
-  }
-
-  /** Finds the owners of keys. Elements that `where` leaves out have none. */
-  static async of(
-    gpus: Gpus,
-    spans: readonly Span[],
-    keys: readonly KeyPart[],
-    seed: number,
-    where?: ColumnInput<"u8">,
-  ): Promise<Exchange> {
-    const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
-    try {
-      const sort = (span: Span) => sortByOwner(gpus, span, scratch[span.gpu], { keys, seed, where });
-      return new Exchange(gpus, await settled(spans.map(sort)), scratch);
-    } catch (error) {
-      gpus.release(scratch);
-      throw error;
-    }
   }
 
   /**
@@ -103,15 +86,7 @@ export class Exchange {
    * @param each elements of the column that are one of the batch
    */
   async deliver<T extends ScalarType>(type: T, column: ColumnInput<T>, each = 1): Promise<DeviceArray<T>[]> {
-    const { gpus, scratch, sources } = this;
-    const inputs = await settled(
-      sources.map(async (source) => {
-        // keys are there already
-        const known = source.inputs.get(column);
-        return known ?? inputOn(gpus, scratch[source.gpu], type, column, spanOf(source, each));
-      }),
-    );
-    return this.#gather(type, each, inputs);
+    return this.#gather(type, each, await this.inputs.of(type, column as ColumnInput, each, this.gpus));
   }
 
   /** The numbers of the elements in the batch, at their owners. */
@@ -135,15 +110,19 @@ export class Exchange {
         for (const owner of this.#owners(source)) gpus.context(source.gpu).after(gpus.context(owner));
         await gpu.submit("exchange", (recorder) => {
           for (const owner of this.#owners(source)) {
-            const [FROM, COUNT] = [source.starts[owner], source.counts[owner]];
-            const to = { buffer: buffers[owner], offset: this.#bases[s][owner] * bytes };
-            const isCopied = between && !gpus.reaches(source.gpu, owner);
-            const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
-            const bindings = { order: source.order, column: inputs[s], to: at };
-            const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
-            recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
-            if (isCopied)
-              gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...to, gpu: owner }, COUNT * bytes);
+            let place = this.#bases[s][owner];
+            for (const { FROM, COUNT } of [ofOwner(source, owner), source.ofAll]) {
+              const to = { buffer: buffers[owner], offset: place * bytes };
+              const isCopied = between && !gpus.reaches(source.gpu, owner);
+              const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
+              const bindings = { order: source.order, column: inputs[s], to: at };
+              const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
+              place += COUNT;
+              if (COUNT === 0) continue;
+              recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
+              if (isCopied)
+                gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...to, gpu: owner }, COUNT * bytes);
+            }
           }
         });
         for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
@@ -185,14 +164,19 @@ export class Exchange {
             recorder.dispatch(fill, { to: to[s] }, params, blocksFor(source.count));
           }
           for (const owner of this.#owners(source)) {
-            const [FROM, COUNT] = [source.starts[owner], source.counts[owner]];
+            const { FROM, COUNT } = ofOwner(source, owner);
             const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
             const isCopied = between && !gpus.reaches(source.gpu, owner);
             const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
             if (isCopied)
               gpus.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
             const bindings = { order: source.order, column, to: to[s] };
-            recorder.dispatch(scatter, bindings, { COUNT, FROM, BYTES: bytes }, blocksFor(COUNT));
+            recorder.dispatch(
+              scatter,
+              bindings,
+              { COUNT, FROM, BYTES: bytes, STRIDE: bytes },
+              blocksFor(COUNT),
+            );
           }
         };
         await gpu.submit("exchange", record, reads[s]);
@@ -214,18 +198,14 @@ export class Exchange {
     return this.scratch[gpu];
   }
 
-  /** Waits until all that was submitted is done. */
-  async arrived(): Promise<void> {
-    await settled(this.gpus.hosts.map(({ gpu }) => gpu.context.arrived("An exchange")));
-  }
-
-  release(): void {
-    this.gpus.release(this.scratch);
+  /** @param isDone no stream works on its memory any more */
+  release(isDone?: boolean): void {
+    this.gpus.release(this.scratch, isDone);
   }
 
   /** Owners of some of a source's elements. */
-  #owners({ counts }: Source): number[] {
-    return counts.flatMap((count, owner) => (count > 0 ? [owner] : []));
+  #owners({ counts, ofAll }: Source): number[] {
+    return counts.flatMap((count, owner) => (count + ofAll.COUNT > 0 ? [owner] : []));
   }
 
   /** Memory for what goes through copies of the driver. */
@@ -234,116 +214,4 @@ export class Exchange {
     const reachesAll = gpus.hosts.every((_, owner) => gpus.reaches(source.gpu, owner));
     return reachesAll ? undefined : this.scratch[source.gpu].buffer(source.count * bytes + 4);
   }
-}
-
-/** Keys of a batch, and its mask. */
-interface Batch {
-  readonly keys: readonly KeyPart[];
-  readonly seed: number;
-  readonly where?: ColumnInput<"u8"> | undefined;
-}
-
-/** Finds the owners of a GPU's elements, and puts their numbers into the order of these. */
-async function sortByOwner(
-  gpus: Gpus,
-  span: Span,
-  scratch: Scratch,
-  { keys, seed, where }: Batch,
-): Promise<Source> {
-  const { gpu } = gpus.hosts[span.gpu];
-  const { count: COUNT } = span;
-  const OWNERS = gpus.count;
-  const columns = await settled(
-    keys.map(({ column, type, each }) => inputOn(gpus, scratch, type, column, spanOf(span, each))),
-  );
-  const mask = where && (await inputOn(gpus, scratch, "u8", where, span));
-  const blocks = blocksFor(COUNT);
-  const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
-  const [hashes, order] = [await buffer(COUNT), await buffer(COUNT)];
-  const [counted, starts] = [await buffer(OWNERS * blocks), await buffer(OWNERS + 1)];
-  const [hash, count, offsets, place] = await Promise.all([
-    gpu.compile(ownerKernels.hash, {}),
-    gpu.compile(ownerKernels.count, {}),
-    gpu.compile(ownerKernels.offsets, { WORKGROUP: 1024 } as never),
-    gpu.compile(ownerKernels.place, {}),
-  ]);
-  const into = new Uint8Array(4 * (OWNERS + 1));
-  await gpu.submit(
-    "owners",
-    (recorder) => {
-      columns.forEach((column, i) => {
-        const { type, each = 1 } = keys[i];
-        const [WORDS, FLOAT] = [scalarWords[type] * each, Number(type[0] === "f")];
-        const params = { COUNT, WORDS, FLOAT, FIRST: Number(i === 0), SEED: seed };
-        recorder.dispatch(hash, { column, hashes }, params, blocks);
-      });
-      recorder.dispatch(count, { hashes, mask, counts: counted }, { COUNT, OWNERS }, blocks);
-      recorder.dispatch(offsets, { counts: counted, starts }, { OWNERS, BLOCKS: blocks }, 1);
-      recorder.dispatch(place, { hashes, mask, counts: counted, order }, { COUNT, OWNERS }, blocks);
-    },
-    [{ buffer: starts.buffer, offset: 0, into }],
-  );
-  const ends = Array.from(new Uint32Array(into.buffer));
-  const counts = ends.slice(1).map((end, owner) => end - ends[owner]);
-  const inputs = new Map(keys.map(({ column }, i) => [column, columns[i]]));
-  return { ...span, inputs, order, counts, starts: ends.slice(0, -1) };
-}
-
-/** The range of a column of which so many elements are one of the batch. */
-const spanOf = ({ gpu, first, count }: Span, each = 1): Span => ({
-  gpu,
-  first: first * each,
-  count: count * each,
-});
-
-/** A range of a column in a GPU's memory: where it is, or a copy. */
-export async function inputOn<T extends ScalarType>(
-  gpus: Gpus,
-  scratch: Scratch,
-  type: T,
-  column: ColumnInput<T>,
-  { gpu, first, count }: Span,
-): Promise<Range> {
-  const bytes = scalarBytes[type];
-  if (column instanceof PinnedArray) {
-    const buffer = await scratch.buffer(count * bytes + 4);
-    const { buffer: pinned } = placeOf(column);
-    const copy = (recorder: Recorder) => recorder.copy(pinned, first * bytes, buffer, 0, count * bytes);
-    await gpus.hosts[gpu].gpu.submit("pinned", copy);
-    return { buffer };
-  }
-  if (!(column instanceof DeviceArray)) return firstOn(await scratch.input(type, column, { first, count }));
-  const parts = overlaps(piecesOf(column), first, first + count);
-  const [part] = parts;
-  if (parts.length === 1 && part.gpu === gpu && (part.from * bytes) % 4 === 0) {
-    return firstOn(await scratch.input(type, part.array, { first: part.from, count }));
-  }
-  const buffer = await scratch.buffer(count * bytes + 4);
-  for (const each of parts) gpus.context(gpu).after(gpus.context(each.gpu));
-  await gpus.hosts[gpu].gpu.submit("collect", () => {
-    for (const { gpu: of, array, from, to, first: start } of parts) {
-      const target = { gpu, buffer, offset: (start + from - first) * bytes };
-      if (to > from)
-        gpus.copy(gpu, { gpu: of, ...rangeOf(array, from * bytes) }, target, (to - from) * bytes);
-    }
-  });
-  for (const each of parts) gpus.context(each.gpu).after(gpus.context(gpu));
-  return { buffer };
-}
-
-/** The same as an array of that GPU, which lasts as long as the memory. */
-export async function arrayAt<T extends ScalarType>(
-  gpus: Gpus,
-  scratch: Scratch,
-  type: T,
-  column: ColumnInput<T>,
-  span: Span,
-): Promise<DeviceArray<T>> {
-  return gpus.view(span.gpu, type, span.count, await inputOn(gpus, scratch, type, column, span));
-}
-
-/** An array of one GPU from a byte on. */
-export function rangeOf(array: DeviceArray, byte = 0) {
-  const { buffer, byteOffset } = placeOf(array);
-  return { buffer, offset: byteOffset + byte };
 }

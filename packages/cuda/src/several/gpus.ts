@@ -7,7 +7,7 @@ import {
   type ScalarType,
   type Scratch,
 } from "warpmap/engine";
-import type { CudaContext } from "../driver/context.js";
+import type { CudaContext, Loss } from "../driver/context.js";
 import { addressOf } from "../runtime/memory.js";
 import type { CudaHost } from "../table/table-state.js";
 
@@ -40,14 +40,36 @@ export class Gpus {
   /** Whether a GPU (the first index) reads and writes the memory of another by itself. */
   readonly #reach: readonly (readonly boolean[])[];
 
-  /** @param peers whether memory of others may be read and written directly; tests do without */
+  #lanes: Gpus | undefined;
+  /** Those that these are lanes of, or these. */
+  readonly #main: Gpus;
+
+  /** @param peers whether memory of others may be read and written directly, which tests do without; or as of which GPUs */
   constructor(
     readonly hosts: readonly CudaHost[],
-    peers = true,
+    peers: boolean | Gpus = true,
   ) {
-    this.#reach = hosts.map((from) =>
-      hosts.map((to) => from === to || (peers && from.gpu.context.reach(to.gpu.context))),
-    );
+    this.#main = peers instanceof Gpus ? peers : this;
+    this.#reach =
+      peers instanceof Gpus
+        ? peers.#reach
+        : hosts.map((from) =>
+            hosts.map((to) => from === to || (peers && from.gpu.context.reach(to.gpu.context))),
+          );
+  }
+
+  /** The same GPUs by other streams, for exchanges beside the work of these. */
+  get lanes(): Gpus {
+    if (this.#lanes) return this.#lanes;
+    const made: CudaHost[] = [];
+    try {
+      for (const host of this.hosts) made.push({ ...host, gpu: host.gpu.lane() });
+    } catch (error) {
+      for (const { gpu } of made) gpu.destroy();
+      throw error;
+    }
+    this.#lanes = new Gpus(made, this);
+    return this.#lanes;
   }
 
   get count(): number {
@@ -79,20 +101,41 @@ export class Gpus {
     this.context(on).copyBetween(this.context(from.gpu), source, this.context(to.gpu), target, bytes);
   }
 
-  /** What is submitted to any of the GPUs later runs after all that was submitted to any by now. */
+  get #contexts(): CudaContext[] {
+    const own = this.hosts.map(({ gpu }) => gpu.context);
+    return [...own, ...(this.#lanes ? this.#lanes.#contexts : [])];
+  }
+
+  /** What is submitted to any of the GPUs, or their lanes, later runs after all that was submitted to any by now. */
   fence(): void {
-    const all = this.hosts.map(({ gpu }) => gpu.context);
+    if (!this.areAlive) return;
+    const all = this.#contexts;
     for (const context of all) all[0].after(context);
     for (const context of all) context.after(all[0]);
   }
 
-  get areAlive(): boolean {
-    return this.hosts.every(({ gpu }) => !gpu.context.isLost);
+  /** What is submitted here later runs after all that was submitted to the same GPUs of `others` by now. */
+  after(others: Gpus): void {
+    for (const gpu of this.hosts.keys()) this.context(gpu).after(others.context(gpu));
   }
 
-  /** Gives scratch memory back that other GPUs may still work on. */
-  release(scratch: readonly Scratch[]): void {
-    if (this.areAlive) this.fence();
+  /** Waits until all that was submitted is done. */
+  async arrived(): Promise<void> {
+    await settled(this.hosts.map(({ gpu }) => gpu.context.arrived("An exchange")));
+  }
+
+  get areAlive(): boolean {
+    return this.#contexts.every(({ isLost }) => !isLost);
+  }
+
+  /** Gives scratch memory back. @param isDone no stream works on it any more */
+  release(scratch: readonly Scratch[], isDone = false): void {
+    if (!isDone) this.#main.fence();
     for (const each of scratch) each.release();
+  }
+
+  /** Ends the lanes. @param loss what calls that are under way are told */
+  destroy(loss?: Loss): void {
+    for (const { gpu } of this.#lanes?.hosts ?? []) gpu.destroy(loss);
   }
 }

@@ -9,18 +9,22 @@ export const ownerKernels = {
   ),
   count: kernelSource(
     "owner_count",
-    ["COUNT", "OWNERS"],
-    [fragment("", { bindings: { hashes: read(), mask: read(), counts: readWrite() } })],
+    ["COUNT", "OWNERS", "CHUNKS", "OWN", "HOT", "STAYING"],
+    [fragment("", { bindings: { hashes: read(), mask: read(), hot: read(), counts: readWrite() } })],
   ),
   offsets: kernelSource(
     "owner_offsets",
-    ["OWNERS", "BLOCKS"],
+    ["BINS", "BLOCKS"],
     [fragment("", { bindings: { counts: readWrite(), starts: readWrite() } })],
   ),
   place: kernelSource(
     "owner_place",
-    ["COUNT", "OWNERS"],
-    [fragment("", { bindings: { hashes: read(), mask: read(), counts: read(), order: readWrite() } })],
+    ["COUNT", "OWNERS", "CHUNKS", "OWN", "HOT", "STAYING"],
+    [
+      fragment("", {
+        bindings: { hashes: read(), mask: read(), hot: read(), counts: read(), order: readWrite() },
+      }),
+    ],
   ),
   gather: kernelSource(
     "owner_gather",
@@ -29,7 +33,7 @@ export const ownerKernels = {
   ),
   scatter: kernelSource(
     "owner_scatter",
-    ["COUNT", "FROM", "BYTES"],
+    ["COUNT", "FROM", "BYTES", "STRIDE"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
   ),
   merge: kernelSource(

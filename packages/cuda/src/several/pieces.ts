@@ -46,6 +46,23 @@ export function spansOf(length: number, bytes: number, gpus: number, least = SPR
   }).filter(({ count }) => count > 0);
 }
 
+/** Ranges of a batch in rounds of about as many elements, at most so many of a GPU in each. */
+export function cutSpans(spans: readonly Span[], most: number): Span[][] {
+  const longest = Math.max(0, ...spans.map(({ count }) => count));
+  const rounds = Math.max(1, Math.ceil(longest / most));
+  const step = Math.min(most, Math.ceil(longest / rounds / STEP) * STEP);
+  if (longest === 0) return [];
+  return Array.from({ length: Math.ceil(longest / step) }, (_, round) =>
+    spans
+      .filter(({ count }) => round * step < count)
+      .map(({ gpu, first, count }) => ({
+        gpu,
+        first: first + round * step,
+        count: Math.min(step, count - round * step),
+      })),
+  );
+}
+
 class Pieces<T extends ScalarType> implements ArrayStorage<T> {
   constructor(
     private readonly type: T,

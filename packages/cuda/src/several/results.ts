@@ -8,6 +8,7 @@ import {
   DeviceArray,
   type Engine,
   firstOf,
+  LimitError,
   newArray,
   PinnedArray,
   placeOf,
@@ -27,6 +28,8 @@ export interface SeveralHost {
   readonly gpus: Gpus;
   /** Of the hash that says who owns a key. */
   readonly seed: number;
+  /** Slots of one GPU's table at most, for tests. */
+  readonly mostSlots?: number | undefined;
   /** Sizes below which one GPU does the work; elements of a GPU in a round. Tests have their own. */
   readonly least: {
     readonly bytes?: number;
@@ -64,7 +67,7 @@ export class Columns {
           const all = spans.length > 0 ? spans : [{ gpu: 0, first: 0, count: 0 }];
           outputs.push((await cutArray(host.engine, type, all, make)) as ColumnOutput);
         } else {
-          const target = to === "host" ? (allocateUnfilled(type, length) as ColumnTarget) : to[c];
+          const target = to === "host" ? hostColumn(type, length) : to[c];
           outputs.push(
             target instanceof PinnedArray ? target : firstOf(target as ScalarArrays["u8"], length),
           );
@@ -123,7 +126,7 @@ export class Columns {
       );
       const [to, reads] = [places.map(({ at }) => at), places.map(({ reads }) => reads)];
       await exchange.bringBack(type, results[c], to, absent[c], reads);
-      await settled(spans.map((span, s) => this.#distribute(c, span, to[s])));
+      await settled(spans.map((span, s) => this.#distribute(exchange.gpus, c, span, to[s])));
     }
   }
 
@@ -141,7 +144,7 @@ export class Columns {
   async put(span: Span, columns: readonly DeviceArray[]): Promise<void> {
     for (const [c, column] of columns.entries()) {
       const { buffer, byteOffset: offset } = placeOf(column);
-      await this.#distribute(c, span, { buffer, offset });
+      await this.#distribute(this.host.gpus, c, span, { buffer, offset });
     }
   }
 
@@ -156,10 +159,9 @@ export class Columns {
   }
 
   /** Brings a range to the pieces where it belongs, when these are not where `#inPlace` says. */
-  async #distribute(c: number, span: Span, from: Range): Promise<void> {
+  async #distribute(gpus: Gpus, c: number, span: Span, from: Range): Promise<void> {
     const output = this.outputs[c];
     if (!(output instanceof DeviceArray) || this.#inPlace(c, span)) return;
-    const { gpus } = this.host;
     const bytes = scalarBytes[this.types[c]];
     for (const part of overlaps(piecesOf(output), span.first, span.first + span.count)) {
       const { buffer, byteOffset } = placeOf(part.array);
@@ -191,6 +193,16 @@ export class Columns {
         ? { buffer: placeOf(output).buffer, offset: start, length }
         : asBytes(output).subarray(start, start + length);
     return [{ buffer, offset, into }];
+  }
+}
+
+/** A new column on the host. @throws LimitError when JavaScript has none that is as long */
+function hostColumn(type: ScalarType, length: number): ColumnTarget {
+  try {
+    return allocateUnfilled(type, length) as ColumnTarget;
+  } catch (cause) {
+    const fix = 'Ask for output "device", and read that in pieces; or make calls with fewer elements.';
+    throw new LimitError("memory", length * scalarBytes[type], Number.NaN, fix, { cause });
   }
 }
 

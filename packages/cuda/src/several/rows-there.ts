@@ -1,9 +1,14 @@
 /** Rows of tables on the GPUs that work on them, as far as their columns go from one GPU to another: words without nulls. */
 import { type DeviceColumn, type DeviceKeys, type RowOperations, Scratch, type Words } from "warpmap/engine";
-import { arrayAt, Exchange, type KeyPart } from "./exchange.js";
-import { settled } from "./gpus.js";
+import { type Gpus, settled } from "./gpus.js";
+import { arrayAt } from "./inputs.js";
 import { spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
+import { exchangeRemark, ROUND } from "./rounds.js";
+import { type KeyPart, MOST_BINS, SortedBatch } from "./sorted-batch.js";
+
+/** Sorting takes longer with more owners. An estimate, not measured on several GPUs. */
+const MOST_CHUNKS = 8;
 
 /** What operations on rows are told. */
 export type RowCall = Omit<Parameters<NonNullable<RowOperations["joinColumns"]>>[2], "nullsEqual">;
@@ -30,6 +35,22 @@ export function sharedColumn(column: DeviceColumn): WordColumn | null {
   return isShared ? (column as WordColumn) : null;
 }
 
+/** Rows in the order of the owners of their keys, and of chunks of these. */
+export function sortedRows(
+  { gpus, seed }: SeveralHost,
+  rows: number,
+  keys: readonly KeyPart[],
+  chunks: number,
+): Promise<SortedBatch> {
+  return SortedBatch.of(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
+}
+
+/** Chunks of the keys that so many rows are exchanged in: each has a bin for each GPU and one for all. */
+export function chunksFor({ gpus, least }: SeveralHost, rows: number): number {
+  const wanted = Math.ceil(rows / gpus.count / (least.round ?? ROUND));
+  return Math.max(1, Math.min(wanted, MOST_CHUNKS, Math.floor(MOST_BINS / (gpus.count + 1))));
+}
+
 /** Rows on the GPUs that work on them: what was given as one array is one there. */
 export class RowsThere {
   readonly #arrays = new Map<unknown, Promise<readonly Words[]>>();
@@ -42,16 +63,12 @@ export class RowsThere {
     private readonly bring: (data: Words | Uint32Array, words: number) => Promise<readonly Words[]>,
     /** The numbers of each GPU's rows. */
     readonly numbers: () => Promise<readonly Words[]>,
-    readonly release: () => void,
+    readonly release: (isDone?: boolean) => void,
   ) {}
 
-  /** By the owners of their keys. */
-  static async owned(
-    { gpus, seed }: SeveralHost,
-    rows: number,
-    keys: readonly KeyPart[],
-  ): Promise<RowsThere> {
-    const exchange = await Exchange.of(gpus, spansOf(rows, 4, gpus.count, 0), keys, seed);
+  /** A chunk of rows at the owners of their keys, brought there by the streams of `on`. */
+  static owned(batch: SortedBatch, chunk: number, on: Gpus): RowsThere {
+    const exchange = batch.exchange(chunk, on);
     const { counts, moved } = exchange;
     const bring = (data: Words | Uint32Array, words: number) => exchange.deliver("u32", data, words);
     return new RowsThere(
@@ -59,7 +76,7 @@ export class RowsThere {
       moved,
       bring,
       () => exchange.numbers(),
-      () => exchange.release(),
+      (isDone) => exchange.release(isDone),
     );
   }
 
@@ -78,7 +95,7 @@ export class RowsThere {
     const counts = spans.map(({ count }) => count);
     const moved = where === "everywhere" ? rows : 0;
     const numbers = () => Promise.reject(new Error("only rows at their owners have numbers"));
-    return new RowsThere(counts, moved, bring, numbers, () => gpus.release(scratch));
+    return new RowsThere(counts, moved, bring, numbers, (isDone) => gpus.release(scratch, isDone));
   }
 
   async #at(owner: number, data: Words | Uint32Array, words: number): Promise<Words> {
@@ -111,6 +128,22 @@ export class RowsThere {
   }
 }
 
+/** A round of rows, and what `deliver` brings of them; given back when that fails. */
+export async function roundOf<T>(
+  there: readonly RowsThere[],
+  deliver: (there: readonly RowsThere[]) => Promise<T>,
+): Promise<{ there: readonly RowsThere[]; given: T; release(isDone?: boolean): void }> {
+  const release = (isDone?: boolean) => {
+    for (const side of there) side.release(isDone);
+  };
+  try {
+    return { there, given: await deliver(there), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
 export async function inOrder<T>(
   parts: readonly unknown[],
   work: (owner: number) => Promise<T>,
@@ -120,7 +153,13 @@ export async function inOrder<T>(
   return results;
 }
 
-export function noteExchange({ log }: RowCall, sides: readonly RowsThere[], total: number): void {
-  const moved = sides.reduce((sum, side) => sum + side.moved, 0);
-  log?.remark(`${moved} of ${total} rows went to another of ${sides[0].counts.length} GPUs`);
+/** @param gpus and rounds that the rows were exchanged by */
+export function noteExchange(
+  { log }: RowCall,
+  moved: number,
+  total: number,
+  gpus: Gpus,
+  rounds: number,
+): void {
+  log?.remark(exchangeRemark(moved, total, "rows", gpus.count, rounds));
 }

@@ -33,8 +33,8 @@ import {
 } from "warpmap/engine";
 import type { CudaEngine, CudaRequest } from "../cuda-engine.js";
 import type { Loss } from "../driver/context.js";
-import { arrayAt, rangeOf } from "./exchange.js";
 import { Gpus, settled } from "./gpus.js";
+import { arrayAt, rangeOf } from "./inputs.js";
 import { arrayOn, cutArray, piecesOf, type Span, spansOf } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { severalInterop } from "./several-interop.js";
@@ -45,9 +45,14 @@ import { SeveralTable } from "./several-table.js";
 /** Slots of a table below which one GPU has it all: calls on it wait for no exchange. */
 const SHARED_SLOTS = 2 ** 24;
 
+/** Slots that a table has for each GPU at most: as many as a hash of 32 bits has values. */
+const SLOTS_EACH = 2 ** 32;
+
 /** Sizes from which on work is shared, for tests. */
 export interface SeveralTuning {
   readonly least?: SeveralHost["least"];
+  /** Slots of one GPU's table at most. */
+  readonly mostSlots?: number;
   /** False: as if no GPU could reach another's memory. */
   readonly peers?: boolean;
 }
@@ -75,11 +80,11 @@ export class SeveralEngine implements BareEngine {
   constructor(
     readonly engines: readonly CudaEngine[],
     readonly info: EngineInfo,
-    { seed = processSeed(), least = {}, peers }: Pick<CudaRequest, "seed"> & SeveralTuning,
+    { seed = processSeed(), least = {}, mostSlots, peers }: Pick<CudaRequest, "seed"> & SeveralTuning,
   ) {
     [this.#first] = engines;
     const { traits, defaults } = this.#first;
-    this.traits = traits;
+    this.traits = { ...traits, maxSlots: engines.length * (mostSlots ?? SLOTS_EACH) };
     this.defaults = defaults;
     this.hashSeed = seed;
     this.#gpus = new Gpus(
@@ -88,7 +93,7 @@ export class SeveralEngine implements BareEngine {
     );
     // once its levels are complete, which is before anyone has it
     const engine = this as never;
-    this.#host = { engine, gpus: this.#gpus, seed, least };
+    this.#host = { engine, gpus: this.#gpus, seed, least, mostSlots };
     this.#carrier = new Carrier({
       there: (array) => this.#onFirst(array),
       pinned: (array) => array,
@@ -188,7 +193,8 @@ export class SeveralEngine implements BareEngine {
   /** @param loss what calls that are under way are told */
   destroy(loss?: Loss): void {
     // no GPU works any more on what another one frees
-    if (!loss && this.#gpus.areAlive) this.#gpus.fence();
+    if (!loss) this.#gpus.fence();
+    this.#gpus.destroy(loss);
     for (const engine of this.engines) engine.destroy(loss);
   }
 }

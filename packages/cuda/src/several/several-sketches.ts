@@ -16,8 +16,8 @@ import {
   Scratch,
   type SketchOperations,
 } from "warpmap/engine";
-import { arrayAt } from "./exchange.js";
 import { settled } from "./gpus.js";
+import { arrayAt } from "./inputs.js";
 import { arrayOf, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 

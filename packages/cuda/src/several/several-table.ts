@@ -7,6 +7,7 @@ import {
   type Chosen,
   type ColumnInput,
   type ColumnOutput,
+  checkSlots,
   columnsOf,
   type Destination,
   type DeviceArray,
@@ -17,6 +18,7 @@ import {
   type InsertTally,
   type KeyType,
   lengthOf,
+  MAX_SLOTS,
   type Missing,
   type Output,
   PROBE_HISTOGRAM,
@@ -30,28 +32,33 @@ import {
 } from "warpmap/engine";
 import { addTally, CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
-import { Exchange } from "./exchange.js";
-import { settled } from "./gpus.js";
-import { arrayOf, type Span, spansOfBatch } from "./pieces.js";
+import type { Exchange } from "./exchange.js";
+import { type Gpus, settled } from "./gpus.js";
+import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
+import { exchangeRemark, inRounds, ROUND } from "./rounds.js";
+import { SortedBatch } from "./sorted-batch.js";
 
-/** Elements of a GPU in a round: 256 MiB a column of 4 bytes. */
-const ROUND = 2 ** 26;
 /** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
 const SPARE = 8;
 
 /** Calls on the tables of single GPUs. */
 type PartCall = Pick<CallOptions, "signal" | "log" | "strategy" | "groupSize">;
 /** One round of a batch. */
-interface Round<K extends KeyType, V extends ValueType> {
+interface TableRound<K extends KeyType, V extends ValueType> {
   readonly exchange: Exchange;
   /** Ranges of the batch that its GPUs have, in the order of the exchange's sources. */
   readonly spans: readonly Span[];
   /** Of each owner. */
   readonly keys: readonly Input<K>[];
   readonly values: readonly (Input<V> | null)[];
+  /** Where each owner's table marks rejected elements, if that is asked for. */
+  readonly flags: readonly (DeviceArray<"u8"> | null)[];
   /** What an owner's table is told; the first that has elements notes what it does. */
   call(owner: number): PartCall;
+  /** Freed with the round. */
+  readonly made: DeviceArray[];
+  release(isDone?: boolean): void;
 }
 
 export class SeveralTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -66,8 +73,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     host: SeveralHost,
     spec: TableSpec,
   ): Promise<SeveralTable<K, V>> {
-    const mean = spec.slots / host.gpus.count;
-    const slots = Math.ceil(mean + SPARE * Math.sqrt(mean));
+    checkSlots(spec.slots, host.engine.traits.maxSlots);
+    const slots = partSlots(spec.slots / host.gpus.count, host.mostSlots);
     const made: TableState[] = [];
     try {
       await settled(
@@ -110,19 +117,16 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   ): Promise<Chosen> {
     const results = await Columns.create(this.host, "device", ["u8"], this.#spans(keys));
     let selected = 0;
-    const work = async ({ exchange, keys, spans }: Round<K, V>) => {
+    const work = async ({ exchange, keys, spans, made }: TableRound<K, V>) => {
       const chosen = await this.#each(
         exchange,
         (part, owner) => part.choose(keys[owner], which, { signal: call.signal }),
         (each) => each.chosen.destroy(),
       );
       const flags = chosen.map((each) => each?.chosen ?? null);
-      try {
-        for (const each of chosen) selected += each?.selected ?? 0;
-        await results.bringBack(exchange, spans, [flags], [[0]]);
-      } finally {
-        for (const each of flags) each?.destroy();
-      }
+      for (const each of flags) if (each) made.push(each);
+      for (const each of chosen) selected += each?.selected ?? 0;
+      return () => results.bringBack(exchange, spans, [flags], [[0]]);
     };
     // equal keys of the whole batch meet
     await results.keepUnlessThrown(() => this.#eachRound(keys, null, call, work, Number.POSITIVE_INFINITY));
@@ -138,19 +142,14 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const marks = call.rejected && Columns.over(this.host, [call.rejected]);
     await this.#eachRound(keys, values, call, async (round) => {
-      const { exchange, spans } = round;
-      const flags = await settled(
-        exchange.counts.map(async (count, owner) =>
-          marks && count > 0 ? exchange.column("u8", owner) : null,
-        ),
-      );
+      const { exchange, spans, flags } = round;
       const tallies = await this.#insertEach(exchange, round.keys, (part, owner) => {
         const rejected = flags[owner];
         const options = { ...round.call(owner), ...(rejected && { rejected }) };
         return part.insert(round.keys[owner], round.values[owner], policy, options);
       });
       for (const each of tallies) if (each) addTally(tally, each);
-      await marks?.bringBack(exchange, spans, [flags], [[0]]);
+      return marks && (() => marks.bringBack(exchange, spans, [flags], [[0]]));
     });
     return tally;
   }
@@ -232,6 +231,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         part.erase(round.keys[owner], round.call(owner)),
       );
       for (const count of erased) sum += count ?? 0;
+      return undefined;
     });
     return sum;
   }
@@ -299,18 +299,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   async stats(): Promise<TableStats> {
-    const all = await settled(this.parts.map((part) => part.stats()));
-    const probeLengths = new Uint32Array(PROBE_HISTOGRAM);
-    for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
-    const sum = (of: (stats: TableStats) => number) => all.reduce((total, each) => total + of(each), 0);
-    const live = sum((each) => each.live);
-    return {
-      live,
-      tombstones: sum((each) => each.tombstones),
-      probeLengths,
-      meanProbeLength: live === 0 ? 0 : sum((each) => each.meanProbeLength * each.live) / live,
-      maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
-    };
+    return statsOfAll(await settled(this.parts.map((part) => part.stats())));
   }
 
   destroy(): void {
@@ -327,18 +316,15 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   #answering(
     results: Columns,
     [keys, values, call]: readonly [Input<K>, Input<V> | null, CallOptions],
-    answer: (round: Round<K, V>) => Promise<(readonly ColumnOutput[] | null)[]>,
+    answer: (round: TableRound<K, V>) => Promise<(readonly ColumnOutput[] | null)[]>,
     absent: readonly (readonly number[])[] = results.outputs.map(() => [0]),
   ): Promise<void> {
     return results.keepUnlessThrown(() =>
       this.#eachRound(keys, values, call, async (round) => {
         const answers = (await answer(round)) as (DeviceArray[] | null)[];
+        round.made.push(...answers.flatMap((columns) => columns ?? []));
         const columns = results.outputs.map((_, c) => answers.map((each) => each?.[c] ?? null));
-        try {
-          await results.bringBack(round.exchange, round.spans, columns, absent);
-        } finally {
-          destroyAll(answers.flatMap((columns) => columns ?? []));
-        }
+        return () => results.bringBack(round.exchange, round.spans, columns, absent);
       }),
     );
   }
@@ -347,61 +333,73 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   async #eachRound(
     keys: Input<K>,
     values: Input<V> | null,
-    call: CallOptions,
-    work: (round: Round<K, V>) => Promise<void>,
+    call: InsertCall,
+    work: (round: TableRound<K, V>) => Promise<(() => Promise<void>) | undefined>,
     most = this.host.least.round ?? ROUND,
   ): Promise<void> {
-    const { gpus, seed } = this.host;
+    const { gpus } = this.host;
     for (const { gpu } of gpus.hosts) gpu.checkAlive();
-    const spans = this.#spans(keys);
-    const keyColumns = inputsOf(keys);
-    const types = scalarsOf<Scalar>(this.spec.key);
-    const keyParts = keyColumns.map((column, i) => ({ column, type: types[i] }));
-    const total = lengthOf(keyColumns);
     call.signal?.throwIfAborted();
-    let done = 0;
-    for (let from = 0; spans.some(({ count }) => from < count); from += most) {
-      call.signal?.throwIfAborted();
-      call.checkInputs?.();
-      const cut = spans
-        .filter(({ count }) => from < count)
-        .map(({ gpu, first, count }) => ({ gpu, first: first + from, count: Math.min(most, count - from) }));
-      const start = performance.now();
-      const exchange = await Exchange.of(gpus, cut, keyParts, seed, call.where);
-      try {
-        const ofKeys = await delivered(exchange, this.spec.key as K, keyColumns);
-        const valueColumns = values && inputsOf(values);
-        const ofValues = valueColumns && (await delivered(exchange, this.spec.value as V, valueColumns));
-        await work({
-          exchange,
-          spans: cut,
-          keys: ofKeys,
-          values: gpus.hosts.map((_, owner) => ofValues?.[owner] ?? null),
-          call: await this.#callOf(call, exchange, start),
-        });
-      } finally {
-        exchange.release();
-      }
-      done += cut.reduce((sum, { count }) => sum + count, 0);
-      if (done < total) call.onProgress?.(done, total);
-    }
+    const spans = this.#spans(keys);
+    const total = lengthOf(inputsOf(keys));
+    const rounds = cutSpans(spans, most);
+    const sums = { done: 0, moved: 0, selected: 0 };
+    await inRounds(gpus, rounds.length, {
+      exchange: (i, on) => this.#exchanged(on, rounds[i], [keys, values, call]),
+      work,
+      done: ({ spans, exchange }) => {
+        sums.done += spans.reduce((sum, { count }) => sum + count, 0);
+        sums.moved += exchange.moved;
+        sums.selected += exchange.total;
+        if (sums.done < total) call.onProgress?.(sums.done, total);
+      },
+    });
+    if (total > 0)
+      call.log?.remark(exchangeRemark(sums.moved, sums.selected, "elements", gpus.count, rounds.length));
     call.onProgress?.(total, total);
   }
 
-  /** What tables of single GPUs are told; with a log the exchange is waited for, and timed. */
-  async #callOf(
-    { signal, strategy, groupSize, log }: CallOptions,
-    exchange: Exchange,
-    start: number,
-  ): Promise<(owner: number) => PartCall> {
-    const call = { signal, strategy, groupSize };
-    if (!log) return () => call;
-    await exchange.arrived();
-    log.add("exchange", performance.now() - start);
-    const { counts, moved, total } = exchange;
-    log.remark(`${moved} of ${total} elements went to another of ${counts.length} GPUs`);
-    const first = counts.findIndex((count) => count > 0);
-    return (owner) => (owner === first ? { ...call, log } : call);
+  /** Elements at their owners. With a log the exchange is waited for, and timed. */
+  async #exchanged(
+    on: Gpus,
+    spans: readonly Span[],
+    [keys, values, call]: readonly [Input<K>, Input<V> | null, InsertCall],
+  ): Promise<TableRound<K, V>> {
+    call.signal?.throwIfAborted();
+    call.checkInputs?.();
+    const { key, value } = this.spec;
+    const { seed } = this.host;
+    const start = performance.now();
+    const keyColumns = inputsOf(keys);
+    const types = scalarsOf<Scalar>(key);
+    const keyParts = keyColumns.map((column, i) => ({ column, type: types[i] }));
+    const batch = await SortedBatch.of(on, spans, { keys: keyParts, seed, where: call.where });
+    const exchange = batch.whole();
+    try {
+      const ofKeys = await delivered(exchange, key as K, keyColumns);
+      const ofValues = values && (await delivered(exchange, value as V, inputsOf(values)));
+      const marked = (count: number) => call.rejected !== undefined && count > 0;
+      const flags = await settled(
+        exchange.counts.map(async (count, owner) => (marked(count) ? exchange.column("u8", owner) : null)),
+      );
+      const { signal, strategy, groupSize, log } = call;
+      if (log) await on.arrived();
+      log?.add("exchange", performance.now() - start);
+      const first = exchange.counts.findIndex((count) => count > 0);
+      const made: DeviceArray[] = [];
+      return {
+        ...{ exchange, spans, flags, made, keys: ofKeys },
+        values: exchange.counts.map((_, owner) => ofValues?.[owner] ?? null),
+        call: (owner) => ({ signal, strategy, groupSize, ...(owner === first && { log }) }),
+        release(isDone) {
+          exchange.release(isDone);
+          destroyAll(made);
+        },
+      };
+    } catch (error) {
+      exchange.release();
+      throw error;
+    }
   }
 
   /**
@@ -458,7 +456,9 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const absent = found.reduce((sum, flag) => sum + 1 - flag, 0);
     const { free, spec, host, occupied } = part.native;
     if (Math.min(absent, this.#free) <= free) return;
-    const slots = Math.ceil(1.05 * (occupied + Math.min(absent, this.#free)));
+    const most = this.host.mostSlots ?? MAX_SLOTS;
+    const slots = Math.min(most, Math.ceil(1.05 * (occupied + Math.min(absent, this.#free))));
+    if (slots <= spec.slots) return;
     const larger = new CudaTable<K, V>(await TableState.create(host, { ...spec, slots }));
     const entries: DeviceArray[] = [];
     try {
@@ -474,6 +474,26 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     this.parts[owner] = larger;
     part.destroy();
   }
+}
+
+/** Slots of one GPU's table, of which the whole has `mean` for each GPU. */
+export function partSlots(mean: number, most = MAX_SLOTS): number {
+  return Math.min(most, Math.ceil(mean + SPARE * Math.sqrt(mean)));
+}
+
+/** The health of a table whose parts have these. */
+export function statsOfAll(all: readonly TableStats[]): TableStats {
+  const probeLengths = new Float64Array(PROBE_HISTOGRAM);
+  for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
+  const sum = (of: (stats: TableStats) => number) => all.reduce((total, each) => total + of(each), 0);
+  const live = sum((each) => each.live);
+  return {
+    live,
+    tombstones: sum((each) => each.tombstones),
+    probeLengths,
+    meanProbeLength: live === 0 ? 0 : sum((each) => each.meanProbeLength * each.live) / live,
+    maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
+  };
 }
 
 function destroyAll(arrays: readonly DeviceArray[]): void {

@@ -1,6 +1,6 @@
 /**
- * Group-bys and distinct rows of tables on several GPUs: rows go to the owners of their keys, each GPU groups its own, and
- * the groups come to the first GPU, in the order of their first rows.
+ * Group-bys and distinct rows of tables on several GPUs: rows, or groups of each GPU's rows, go to the owners of their
+ * keys, each GPU groups its own, and the groups come to the first GPU, in the order of their first rows.
  */
 import {
   type DeviceColumn,
@@ -17,27 +17,38 @@ import {
   type Words,
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
-import { inputOn, type KeyPart, rangeOf, startsOf } from "./exchange.js";
+import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
+import { inputOn, rangeOf } from "./inputs.js";
+import { areFew, groupLocally, reducedAgain } from "./local-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
+import { inRounds } from "./rounds.js";
 import {
+  chunksFor,
   inOrder,
   keyPartsOf,
   noteExchange,
   type RowCall,
   RowsThere,
+  roundOf,
   sharedColumn,
+  sortedRows,
   type WordColumn,
 } from "./rows-there.js";
+import { sampledRows } from "./sample.js";
+import type { KeyPart } from "./sorted-batch.js";
 
 /** Groups that a GPU has. */
 interface GroupsOf extends ReducedGroups {
   readonly gpu: number;
 }
 
-/** Groups rows at their owners, and puts the groups into the order of their first rows; null where it cannot. */
+/**
+ * Groups rows, and puts the groups into the order of their first rows; null where columns are not shared. Where
+ * they are likely few, each GPU groups its own rows first: local-groups.ts.
+ */
 export async function reduceShared(
   host: SeveralHost,
   parts: readonly RowOperations[],
@@ -46,40 +57,80 @@ export async function reduceShared(
   call: ReduceCall,
 ): Promise<ReducedGroups | null> {
   const keyParts = keyPartsOf(keys);
+  const isShared = reductions.every(({ column }) => column === null || sharedColumn(column) !== null);
+  if (!keyParts || !isShared) return null;
+  const isAdded = reductions.every((reduction) => reducedAgain(reduction) !== null);
+  if (isAdded && areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
+    const local = await groupLocally(host, parts, keys, reductions, call);
+    try {
+      const { onProgress, ...rest } = call;
+      call.log?.remark(`${keys.rows} rows were grouped where they are first, to ${local.keys.rows}`);
+      const merged = await reduceOwned(host, parts, local.keys, local.reductions, rest, local.widths);
+      onProgress?.(keys.rows, keys.rows);
+      return merged;
+    } finally {
+      local.release();
+    }
+  }
+  return reduceOwned(host, parts, keys, reductions, call);
+}
+
+/** Groups rows, whose columns are shared, at their owners. @param widths bytes of results, if only the first are asked for */
+async function reduceOwned(
+  host: SeveralHost,
+  parts: readonly RowOperations[],
+  keys: DeviceKeys,
+  reductions: readonly Reduction[],
+  call: ReduceCall,
+  widths?: readonly (number | undefined)[],
+): Promise<ReducedGroups> {
+  const keyParts = keyPartsOf(keys) as KeyPart[];
   const columns = reductions.map(({ column }) => column && sharedColumn(column));
-  if (!keyParts || columns.some((column, i) => column === null && reductions[i].column !== null)) return null;
-  const rows = await RowsThere.owned(host, keys.rows, keyParts);
-  const grouped: ReducedGroups[] = [];
+  const chunks = chunksFor(host, keys.rows);
+  const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
+  const grouped: GroupsOf[] = [];
+  const { signal, log } = call;
+  let moved = 0;
   try {
-    const numbers = await rows.numbers();
-    const work = await inOrder(parts, async (owner) => {
-      const own: Reduction[] = [];
-      for (const [i, reduction] of reductions.entries()) {
-        const column = columns[i] && (await rows.columns(owner, [columns[i]]))[0];
-        own.push({ ...reduction, column } as Reduction);
-      }
-      const values = { kind: "fixed", width: 4, data: numbers[owner] } as const;
-      own.push({ kind: "first", column: { values, validity: null } });
-      return { keys: await rows.keys(owner, keys), reductions: own };
+    await inRounds(host.gpus, chunks, {
+      exchange(chunk, on) {
+        signal?.throwIfAborted();
+        return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => {
+          const numbers = await rows.numbers();
+          return inOrder(parts, async (owner) => {
+            const own: Reduction[] = [];
+            for (const [i, reduction] of reductions.entries()) {
+              const column = columns[i] && (await rows.columns(owner, [columns[i]]))[0];
+              own.push({ ...reduction, column } as Reduction);
+            }
+            const values = { kind: "fixed", width: 4, data: numbers[owner] } as const;
+            own.push({ kind: "first", column: { values, validity: null } });
+            return { keys: await rows.keys(owner, keys), reductions: own };
+          });
+        });
+      },
+      async work({ given }) {
+        await settled(
+          parts.map(async ({ reducer }, gpu) => {
+            const { keys, reductions } = given[gpu];
+            if (keys.rows === 0 || !reducer) return;
+            const options = { signal, lists: false, ...(gpu === 0 && { log }) };
+            grouped.push({ ...(await reducer.reduce(keys, reductions, options)), gpu });
+          }),
+        );
+        return undefined;
+      },
+      done({ there }) {
+        moved += there[0].moved;
+      },
     });
-    const { signal, log } = call;
-    await settled(
-      parts.map(async ({ reducer }, owner) => {
-        const { keys, reductions } = work[owner];
-        if (keys.rows === 0 || !reducer) return;
-        const options = { signal, lists: false, ...(owner === 0 && { log }) };
-        grouped[owner] = await reducer.reduce(keys, reductions, options);
-      }),
-    );
-    noteExchange(call, [rows], keys.rows);
-    const all = grouped.flatMap((groups, gpu) => (groups ? [{ ...groups, gpu }] : []));
-    const isWhole = all.every(({ columns }) => columns.every((column) => sharedColumn(column) !== null));
-    const merged = isWhole ? await merge(host, all) : null;
+    noteExchange(call, moved, keys.rows, host.gpus, chunks);
+    const merged = await merge(host, grouped, widths);
     call.onProgress?.(keys.rows, keys.rows);
     return merged;
   } finally {
-    for (const { columns } of grouped.filter(Boolean)) destroyColumns(columns);
-    rows.release();
+    for (const { columns } of grouped) destroyColumns(columns);
+    sorted.release();
   }
 }
 
@@ -93,46 +144,75 @@ export async function distinctShared(
   call: RowCall,
 ): Promise<Words> {
   const { gpus } = host;
-  const rows = await RowsThere.owned(host, keys.rows, keyParts);
-  const kept: Words[] = [];
+  const chunks = chunksFor(host, keys.rows);
+  const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
+  const kept: Pick<GroupsOf, "gpu" | "groups" | "columns">[] = [];
   const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+  const { signal, log } = call;
+  let moved = 0;
   try {
-    const numbers = await rows.numbers();
-    const there = await inOrder(parts, (owner) => rows.keys(owner, keys));
-    const { signal, log } = call;
-    const lists = await settled(
-      parts.map(async (part, owner) => {
-        if (there[owner].rows === 0) return [];
-        const options = { signal, ...(owner === 0 && { log }) };
-        kept[owner] = await part.distinctRows(there[owner], keep, options);
-        const { length: COUNT } = kept[owner];
-        const { gpu } = gpus.hosts[owner];
-        const buffer = await scratch[owner].buffer(4 * COUNT + 4);
-        const bindings = { order: rangeOf(kept[owner]), column: rangeOf(numbers[owner]), to: { buffer } };
-        const gather = await gpu.compile(ownerKernels.gather, {});
-        await gpu.submit("numbers", (recorder) =>
-          recorder.dispatch(gather, bindings, { COUNT, BYTES: 4 }, blocksFor(COUNT)),
+    await inRounds(gpus, chunks, {
+      exchange(chunk, on) {
+        signal?.throwIfAborted();
+        return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => ({
+          numbers: await rows.numbers(),
+          keys: await inOrder(parts, (owner) => rows.keys(owner, keys)),
+        }));
+      },
+      async work({ given: { numbers, keys } }) {
+        await settled(
+          parts.map(async (part, gpu) => {
+            if (keys[gpu].rows === 0) return;
+            const list = await part.distinctRows(keys[gpu], keep, { signal, ...(gpu === 0 && { log }) });
+            try {
+              const data = await numbersAt(host, gpu, scratch[gpu], list, numbers[gpu]);
+              const column: DeviceColumn = { values: { kind: "fixed", width: 4, data }, validity: null };
+              kept.push({ gpu, groups: list.length, columns: [column, column] });
+            } finally {
+              list.destroy();
+            }
+          }),
         );
-        const data = gpus.view(owner, "u32", COUNT, { buffer });
-        const column: DeviceColumn = { values: { kind: "fixed", width: 4, data }, validity: null };
-        return [{ gpu: owner, groups: COUNT, columns: [column, column] }];
-      }),
-    );
-    noteExchange(call, [rows], keys.rows);
-    const { columns } = await merge(host, lists.flat());
+        return undefined;
+      },
+      done({ there }) {
+        moved += there[0].moved;
+      },
+    });
+    noteExchange(call, moved, keys.rows, gpus, chunks);
+    const { columns } = await merge(host, kept);
     call.onProgress?.(keys.rows, keys.rows);
     return (columns[0] as WordColumn).values.data;
   } finally {
-    for (const list of kept) list?.destroy();
     gpus.release(scratch);
-    rows.release();
+    sorted.release();
   }
+}
+
+/** The numbers of some of a GPU's rows. */
+async function numbersAt(
+  { gpus }: SeveralHost,
+  gpu: number,
+  scratch: Scratch,
+  list: Words,
+  numbers: Words,
+): Promise<Words> {
+  const { gpu: runtime } = gpus.hosts[gpu];
+  const { length: COUNT } = list;
+  const buffer = await scratch.buffer(4 * COUNT + 4);
+  const bindings = { order: rangeOf(list), column: rangeOf(numbers), to: { buffer } };
+  const gather = await runtime.compile(ownerKernels.gather, {});
+  await runtime.submit("numbers", (recorder) =>
+    recorder.dispatch(gather, bindings, { COUNT, BYTES: 4 }, blocksFor(COUNT)),
+  );
+  return gpus.view(gpu, "u32", COUNT, { buffer });
 }
 
 /** Brings the groups of all GPUs to the first, in the order of the numbers in their last column. */
 async function merge(
   host: SeveralHost,
   all: readonly Pick<GroupsOf, "gpu" | "groups" | "columns">[],
+  widths: readonly (number | undefined)[] = [],
 ): Promise<ReducedGroups> {
   const { gpus, engine } = host;
   const { engine: firstEngine, gpu } = gpus.hosts[0];
@@ -175,10 +255,11 @@ async function merge(
     for (let c = 0; c < last; c++) {
       const { values } = all[0].columns[c] as WordColumn;
       const column = await collected(c);
-      const data = await newArray(firstEngine, gpu, "u32", (groups * values.width) / 4);
-      made.push({ values: { ...values, data: arrayOn(engine, 0, data) }, validity: null });
+      const width = widths[c] ?? values.width;
+      const data = await newArray(firstEngine, gpu, "u32", (groups * width) / 4);
+      made.push({ values: { ...values, width, data: arrayOn(engine, 0, data) }, validity: null });
       const to = rangeOf(data);
-      const words = { COUNT: groups, FROM: 0, BYTES: values.width };
+      const words = { COUNT: groups, FROM: 0, BYTES: width, STRIDE: values.width };
       await gpu.submit("merge", (recorder) =>
         recorder.dispatch(scatter, { order: places, column, to }, words, blocksFor(groups)),
       );

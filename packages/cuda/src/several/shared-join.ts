@@ -14,21 +14,30 @@ import {
   type RowOperations,
   type Words,
 } from "warpmap/engine";
-import type { KeyPart } from "./exchange.js";
 import { settled } from "./gpus.js";
+import { type HotHashes, hotHashes, isSkewed, type SampledSide } from "./hot-keys.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
+import { inRounds } from "./rounds.js";
 import {
+  chunksFor,
   inOrder,
   keyPartsOf,
   noteExchange,
   type RowCall,
   RowsThere,
+  roundOf,
   sharedColumn,
+  sortedRows,
   type WordColumn,
 } from "./rows-there.js";
+import { sampledRows } from "./sample.js";
+import type { KeyPart, SortedBatch } from "./sorted-batch.js";
 
-/** Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. */
+/**
+ * Bytes of a side of a join that goes to all GPUs, at most: the other side stays where it is. An estimate, not measured
+ * on several GPUs.
+ */
 const BROADCAST_BYTES = 2 ** 24;
 
 export interface SharedSide {
@@ -45,7 +54,7 @@ export function sharedSide({ keys, columns }: JoinedSide): SharedSide | null {
 
 /**
  * An inner join: rows come in the order of the GPUs. A small side goes to all of them, and the other one stays; else both
- * go to the owners of their keys.
+ * go to the owners of their keys, but for rows of hot keys (hot-keys.ts).
  */
 export async function joinShared(
   host: SeveralHost,
@@ -53,38 +62,68 @@ export async function joinShared(
   [left, right]: readonly SharedSide[],
   call: RowCall,
 ): Promise<JoinedColumns> {
-  const made: RowsThere[] = [];
   const rows = left.keys.rows + right.keys.rows;
   const small = left.keys.rows < right.keys.rows ? left : right;
   const broadcasts = bytesOf(small) <= (host.least.broadcast ?? BROADCAST_BYTES);
+  const chunks = broadcasts ? 1 : chunksFor(host, rows);
+  let sorted: SortedBatch[] = [];
+  const joined: JoinedOn[] = [];
+  let moved = 0;
+  const { signal, mostPairs, log } = call;
+  const most = mostPairs ?? MAX_PAIRS;
+  const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
   try {
-    for (const side of [left, right]) {
-      const { rows } = side.keys;
-      const where = side === small ? "everywhere" : "in place";
-      made.push(
-        broadcasts ? RowsThere.placed(host, rows, where) : await RowsThere.owned(host, rows, side.parts),
+    for (const { keys, parts } of broadcasts ? [] : [left, right])
+      sorted.push(await sortedRows(host, keys.rows, parts, chunks));
+    const isUneven = sorted.some(({ owned }) => isSkewed(owned));
+    const hot = isUneven ? await hotOf(host, [left, right]) : null;
+    if (hot) sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));
+    await inRounds(host.gpus, chunks, {
+      exchange(chunk, on) {
+        signal?.throwIfAborted();
+        const placed = (side: SharedSide) =>
+          RowsThere.placed(host, side.keys.rows, side === small ? "everywhere" : "in place");
+        const there = broadcasts
+          ? [left, right].map(placed)
+          : sorted.map((side) => RowsThere.owned(side, chunk, on));
+        // arrays are delivered one after another: each takes the way between all GPUs
+        return roundOf(there, ([ofLeft, ofRight]) =>
+          inOrder(parts, async (owner) => [
+            { keys: await ofLeft.keys(owner, left.keys), columns: await ofLeft.columns(owner, left.columns) },
+            {
+              keys: await ofRight.keys(owner, right.keys),
+              columns: await ofRight.columns(owner, right.columns),
+            },
+          ]),
+        );
+      },
+      async work({ given }) {
+        const all = await settled(
+          parts.map((part, owner) => {
+            const [own, others] = given[owner];
+            return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
+          }),
+          giveUp,
+        );
+        joined.push(...all.map((each, gpu) => ({ ...each, gpu })));
+        checkRows(joined, most);
+        return undefined;
+      },
+      done({ there }) {
+        for (const side of there) moved += side.moved;
+      },
+    });
+    noteExchange(call, moved, rows, host.gpus, chunks);
+    if (hot)
+      log?.remark(
+        `rows of ${hot[0].hashes.length} hot keys stayed, and those that match them went to all GPUs`,
       );
-    }
-    const [ofLeft, ofRight] = made;
-    // arrays are delivered one after another: each takes the way between all GPUs
-    const sides = await inOrder(parts, async (owner) => [
-      { keys: await ofLeft.keys(owner, left.keys), columns: await ofLeft.columns(owner, left.columns) },
-      { keys: await ofRight.keys(owner, right.keys), columns: await ofRight.columns(owner, right.columns) },
-    ]);
-    const { signal, mostPairs, log } = call;
-    const joined = await settled(
-      parts.map((part, owner) => {
-        const [own, others] = sides[owner];
-        return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
-      }),
-      ({ left, right }) => destroyColumns([...left, ...right]),
-    );
-    noteExchange(call, made, rows);
     call.onProgress?.(rows, rows);
     const asked = { left: left.columns, right: right.columns };
-    return await assembled(host, joined, asked, mostPairs ?? MAX_PAIRS);
+    return await assembled(host, joined.splice(0), asked);
   } finally {
-    for (const each of made) each.release();
+    for (const each of joined) giveUp(each);
+    for (const each of sorted) each.release();
   }
 }
 
@@ -92,6 +131,26 @@ export async function joinShared(
 function bytesOf({ keys, parts, columns }: SharedSide): number {
   const words = parts.reduce((sum, { each = 1 }) => sum + each, 0);
   return keys.rows * columns.reduce((sum, { values }) => sum + values.width, 4 * words);
+}
+
+/** The hot keys of two sides; null without any. */
+async function hotOf(host: SeveralHost, sides: readonly SharedSide[]): Promise<HotHashes[] | null> {
+  const all: SampledSide[] = [];
+  for (const { keys, parts } of sides)
+    all.push({ rows: keys.rows, sample: await sampledRows(host, keys.rows, parts) });
+  return hotHashes(all, host.gpus.count);
+}
+
+/** What a GPU joined. */
+type JoinedOn = JoinedColumns & { readonly gpu: number };
+
+const rowsOf = (all: readonly JoinedOn[]) => all.reduce((sum, { rows }) => sum + rows, 0);
+
+/** @throws LimitError when there are too many rows, be there more to come or not */
+function checkRows(joined: readonly JoinedOn[], most: number): void {
+  const rows = rowsOf(joined);
+  if (rows > most)
+    throw new LimitError("rows", rows, most, "Join on more columns, or filter one side first.");
 }
 
 /** Joins the rows that a GPU owns. */
@@ -120,21 +179,17 @@ async function joinOn(
   }
 }
 
-/** The rows of all GPUs as one table, whose columns lie where they were made. */
+/** The rows of all GPUs as one table, in the order of the GPUs: columns lie where they were made. */
 async function assembled(
   host: SeveralHost,
-  all: readonly JoinedColumns[],
+  all: readonly JoinedOn[],
   sides: { readonly left: readonly WordColumn[]; readonly right: readonly WordColumn[] },
-  most: number,
 ): Promise<JoinedColumns> {
-  const rows = all.reduce((sum, joined) => sum + joined.rows, 0);
-  if (rows > most) {
-    for (const { left, right } of all) destroyColumns([...left, ...right]);
-    throw new LimitError("rows", rows, most, "Join on more columns, or filter one side first.");
-  }
+  const rows = rowsOf(all);
   for (const { left, right } of all.filter((joined) => joined.rows === 0))
     destroyColumns([...left, ...right]);
-  const filled = all.map((joined, gpu) => ({ ...joined, gpu })).filter((joined) => joined.rows > 0);
+  // what comes next finds most rows on the GPU that works on them
+  const filled = all.filter((joined) => joined.rows > 0).sort((a, b) => a.gpu - b.gpu);
   // columns may share an array, which is to be freed once
   const views = new Map<Words, Words>();
   const viewOf = (data: Words, length: number): Words => {

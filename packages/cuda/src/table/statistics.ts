@@ -34,7 +34,7 @@ export async function statistics(state: TableState): Promise<TableStats> {
       [{ buffer: histogram.buffer, offset: 0, into }],
     );
     const [live, tombstones, longest, , sumLow, sumHigh, ...probeLengths] = new Uint32Array(into.buffer);
-    return summary(live, tombstones, longest, sumHigh * 2 ** 32 + sumLow, Uint32Array.from(probeLengths));
+    return summary(live, tombstones, longest, sumHigh * 2 ** 32 + sumLow, Float64Array.from(probeLengths));
   } finally {
     scratch.release();
   }
@@ -45,7 +45,7 @@ function summary(
   tombstones: number,
   maxProbeLength: number,
   sum: number,
-  probeLengths: Uint32Array,
+  probeLengths: Float64Array,
 ): TableStats {
   return { live, tombstones, maxProbeLength, meanProbeLength: live === 0 ? 0 : sum / live, probeLengths };
 }
@@ -56,7 +56,7 @@ async function ofOwnHashes(state: TableState): Promise<TableStats> {
   const { slotWords, keyOffset, keyWords, markWords } = format;
   const slots = new Uint32Array(spec.slots * slotWords);
   await readBytes(host.gpu, "stats", { buffer: state.slots, offset: 0, into: asBytes(slots) });
-  const probeLengths = new Uint32Array(PROBE_HISTOGRAM);
+  const probeLengths = new Float64Array(PROBE_HISTOGRAM);
   let [longest, sum] = [0, 0];
   const note = (length: number) => {
     longest = Math.max(longest, length);

@@ -4,6 +4,7 @@
  */
 import {
   type Bindings,
+  checkSlots,
   EMPTY,
   filling,
   type GpuBuffer,
@@ -86,6 +87,7 @@ export class TableState {
   /** An empty table. @throws LimitError when the GPU has too little memory */
   static async create(host: CudaHost, spec: TableSpec): Promise<TableState> {
     const { memory } = host.gpu;
+    checkSlots(spec.slots);
     const made: GpuBuffer[] = [];
     try {
       for (const bytes of [slotsBytes(spec), CONTROL_BYTES])

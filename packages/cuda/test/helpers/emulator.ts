@@ -2,7 +2,7 @@
 import koffi from "koffi";
 import { afterEach } from "vitest";
 
-type Fault = "DEVICES" | "DRIVER" | "MEMORY" | "SHARED" | "FAULT" | "WAIT";
+type Fault = "DEVICES" | "DRIVER" | "MEMORY" | "SHARED" | "FAULT" | "WAIT" | "LAZY";
 
 /** Without faults, as `emulatedGpuEnv` has it. */
 const SOUND: Readonly<Record<Fault, number>> = {
@@ -12,6 +12,7 @@ const SOUND: Readonly<Record<Fault, number>> = {
   SHARED: 227 * 1024,
   FAULT: 0,
   WAIT: 30,
+  LAZY: 0,
 };
 
 const inject = koffi

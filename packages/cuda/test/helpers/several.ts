@@ -1,4 +1,5 @@
 /** Devices of several GPUs that share all they can, however small, so that tests of small tables are tests of sharing. */
+import { expect } from "vitest";
 import { registerEngine } from "warpmap/engine";
 import type { CudaRequest } from "../../src/cuda-engine.js";
 import { cudaEngine } from "../../src/index.js";
@@ -20,6 +21,18 @@ export function openSeveral(gpus: readonly number[], tuning: SeveralTuning = {})
         least: { ...SMALL, ...tuning.least },
       }),
   });
+}
+
+/** The rows of a table as texts. */
+export function textsOf(table: { toArray(): readonly unknown[] }): string[] {
+  const textOf = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return table.toArray().map((row) => JSON.stringify(row, textOf));
+}
+
+/** Compares rows, and names the first that differs. */
+export function expectSameRows(rows: readonly string[], expected: readonly string[]): void {
+  const at = expected.findIndex((row, i) => row !== rows[i]);
+  expect([rows.length, at, rows[at]]).toEqual([expected.length, -1, undefined]);
 }
 
 /** Makes the engine what it is without that. */

@@ -69,7 +69,7 @@ export function putWords(
 
 /** Measures a table piece by piece: `addSlots` for all slots, then `result`. */
 export abstract class Measurement {
-  readonly #probeLengths = new Uint32Array(PROBE_HISTOGRAM);
+  readonly #probeLengths = new Float64Array(PROBE_HISTOGRAM);
   #mainLive = 0;
   #probesTotal = 0;
   #maxProbeLength = 0;

@@ -68,10 +68,10 @@ export class GpuMemory {
     return this.takeKept(wanted) ?? this.allocate(label, wanted.bytes, wanted.usage, options);
   }
 
-  /** The same of what is kept, undefined when nothing of it suits. */
-  takeKept(wanted: Wanted): GpuBuffer | undefined {
+  /** The same of what is kept, in a pool of newPool perhaps; undefined when nothing of it suits. */
+  takeKept(wanted: Wanted, pool = this.#pool): GpuBuffer | undefined {
     this.source.checkAlive();
-    const buffer = this.#pool.take(wanted);
+    const buffer = pool.take(wanted);
     if (buffer) this.#noteUse();
     return buffer;
   }

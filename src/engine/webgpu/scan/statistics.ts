@@ -55,6 +55,6 @@ function readStatistics(bytes: Uint8Array): TableStats {
     tombstones,
     maxProbeLength,
     meanProbeLength: live === 0 ? 0 : sum / live,
-    probeLengths: words.slice(HEADER_WORDS),
+    probeLengths: Float64Array.from(words.subarray(HEADER_WORDS)),
   };
 }

@@ -7,7 +7,7 @@ import { Submissions } from "../../gpu/call.js";
 import { filling } from "../../gpu/fill.js";
 import type { GpuHost } from "../../gpu/host.js";
 import type { GpuBuffer, Range, Readback, Recorder } from "../../gpu/runtime.js";
-import { EMPTY, type TableSpec } from "../../layout.js";
+import { checkSlots, EMPTY, type TableSpec } from "../../layout.js";
 import { lazily } from "../../lazily.js";
 import { slotFormat, tableBytes } from "../../slot-format.js";
 import { TableKernels } from "../direct/direct-kernels.js";
@@ -24,12 +24,13 @@ export interface TableHost extends GpuHost {
 
 /**
  * Makes an empty table.
- * @throws LimitError when it does not fit one buffer, or the GPU's memory; ValidationError when a user's own hash
- * function is another on the GPU
+ * @throws LimitError when it has too many slots, or does not fit one buffer, or the GPU's memory; ValidationError when
+ * a user's own hash function is another on the GPU
  */
 export async function newState(host: TableHost, spec: TableSpec): Promise<TableState> {
   const { gpu } = host;
   if (typeof spec.hash !== "string") await (await loadHashCheck()).checkOwnWgsl(host, spec);
+  checkSlots(spec.slots);
   const bytes = slotBytes(spec);
   const made: GpuBuffer[] = [];
   try {
