@@ -23,7 +23,7 @@ const EXPORTS = {
 const LINKED = ["webgpu", "@types/node", "@webgpu/types"];
 
 /** Of the installed package, in bytes: 10 % above what it was when this was set. Raise it knowingly. */
-const MOST_BYTES = 3_500_000;
+const MOST_BYTES = 3_600_000;
 
 /** A million keys: enough for the worker threads, whose source is text inside dist. */
 const PROGRAM = `
