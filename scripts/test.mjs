@@ -49,10 +49,10 @@ const TESTS = [
   ["cpu", "--shard=3/4"],
   ["cpu", "--shard=4/4"],
   ["browser"],
-  ...(hasCuda ? [["cuda"], ["cuda-several"]] : []),
+  ...(hasCuda ? [["cuda"], ["cuda-several"], ["cuda-engine"]] : []),
   ["webgpu-partitioned"],
 ];
-const SHORT_TESTS = hasCuda ? [["cuda-engine"], ["cuda-partitioned"]] : [];
+const SHORT_TESTS = hasCuda ? [["cuda-partitioned"]] : [];
 const LINES_OF_FAILURE = 6;
 const AT_ONCE = Math.max(3, availableParallelism());
 
