@@ -25,26 +25,31 @@ export function gatherStrings(
   rows: Uint32Array,
   most: number,
 ): [offsets: ArrayBuffer, bytes: ArrayBuffer] {
-  const to = gatherOffsets(from, rows, most, "bytes");
+  const length = commonLength(from, rows.length);
+  const to = gatherOffsets(from, rows, most, "bytes", length);
   const total = to[rows.length];
   const gathered = new Uint8Array(bufferToFill(total + BLOCK));
   if (total <= SHORT * rows.length) copyShort(from, bytes, rows, to, gathered);
-  else copyBlocks(from, bytes, rows, to, gathered);
+  else copyBlocks(from, bytes, rows, to, gathered, length);
   gathered.fill(0, total);
   return [to.buffer, gathered.buffer as ArrayBuffer];
 }
 
-/** Offsets of the gathered strings or lists, starting at 0. @throws LimitError when they grow beyond `most` */
+/**
+ * Offsets of the gathered strings or lists, starting at 0.
+ * @param length of all of them, where it is known to be one
+ * @throws LimitError when they grow beyond `most`
+ */
 export function gatherOffsets(
   from: Uint32Array,
   rows: Uint32Array,
   most: number,
   what: string,
+  length: number | null = null,
 ): Uint32Array<ArrayBuffer> {
   const gathered = new Uint32Array(bufferToFill(4 * rows.length + 4));
   gathered[0] = 0;
   const values = from.length - 1;
-  const length = commonLength(from, rows.length);
   const total =
     length !== null
       ? countUp(length, gathered)
@@ -132,12 +137,12 @@ function copyBlocks(
   rows: Uint32Array,
   to: Uint32Array,
   gathered: Uint8Array,
+  length: number | null,
 ): void {
   const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const target = new DataView(gathered.buffer);
   const lastBlock = bytes.byteLength - BLOCK;
   const isFar = bytes.byteLength > FAR;
-  const length = commonLength(from, rows.length);
   const starts = new Uint32Array(TOGETHER);
   for (let first = 0; first < rows.length; first += TOGETHER) {
     const count = Math.min(TOGETHER, rows.length - first);
