@@ -28,6 +28,13 @@ const LEAST_SAMPLED = 8;
 /** Hot keys at most: each row's hash is compared with all of them. */
 const MOST_HOT = 32;
 
+/** How often each hash is in a sample. */
+export function timesSeen(sample: Uint32Array): Map<number, number> {
+  const seen = new Map<number, number>();
+  for (const hash of sample) seen.set(hash, (seen.get(hash) ?? 0) + 1);
+  return seen;
+}
+
 /** Whether one GPU owns much more than its share. */
 export function isSkewed(owned: readonly number[]): boolean {
   const all = owned.reduce((sum, count) => sum + count, 0);
@@ -36,11 +43,7 @@ export function isSkewed(owned: readonly number[]): boolean {
 
 /** What the sides of a join are told of hot keys; null without any. */
 export function hotHashes(sides: readonly SampledSide[], gpus: number): HotHashes[] | null {
-  const counts = sides.map(({ sample }) => {
-    const seen = new Map<number, number>();
-    for (const hash of sample) seen.set(hash, (seen.get(hash) ?? 0) + 1);
-    return seen;
-  });
+  const counts = sides.map(({ sample }) => timesSeen(sample));
   const rowsOf = (side: number, hash: number) =>
     ((counts[side].get(hash) ?? 0) * sides[side].rows) / Math.max(1, sides[side].sample.length);
   const hot = sides.flatMap(({ rows, sample }, side) =>

@@ -4,7 +4,6 @@
  * floats: sums of parts are rounded.
  */
 import {
-  type DeviceColumn,
   type DeviceKeys,
   destroyColumns,
   type ReduceCall,
@@ -14,6 +13,7 @@ import {
 } from "warpmap/engine";
 import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
+import { timesSeen } from "./hot-keys.js";
 import { rangeOf } from "./inputs.js";
 import { arrayOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
@@ -31,8 +31,7 @@ const LEAST_TWICE = 4;
  * number of classes in a population", 1984).
  */
 export function areFew(sample: Uint32Array, rows: number): boolean {
-  const seen = new Map<number, number>();
-  for (const hash of sample) seen.set(hash, (seen.get(hash) ?? 0) + 1);
+  const seen = timesSeen(sample);
   const times = (count: number) => [...seen.values()].filter((each) => each === count).length;
   const [once, twice] = [times(1), times(2)];
   const seldom = (rows * once) / sample.length;
@@ -51,12 +50,48 @@ export function reducedAgain(reduction: Reduction): { reduction: Reduction; widt
   return kind === "mean" ? null : { reduction };
 }
 
+/** Groups that a GPU has. */
+export interface GroupsOf extends Pick<ReducedGroups, "groups" | "columns"> {
+  readonly gpu: number;
+}
+
 /** A table of the groups of each GPU, one GPU's behind the other's, and so in the order of their first rows. */
 interface LocalGroups {
   readonly keys: DeviceKeys;
   readonly reductions: readonly Reduction[];
   readonly widths: readonly (number | undefined)[];
   release(): void;
+}
+
+/** What is asked of a GPU's groups: reductions of its rows, whose columns are shared. */
+export async function reductionsAt(
+  rows: RowsThere,
+  gpu: number,
+  reductions: readonly Reduction[],
+): Promise<Reduction[]> {
+  const made: Reduction[] = [];
+  for (const reduction of reductions) {
+    const shared = reduction.column && sharedColumn(reduction.column);
+    const [column = null] = shared ? await rows.columns(gpu, [shared]) : [];
+    made.push({ ...reduction, column } as Reduction);
+  }
+  return made;
+}
+
+/** A column of all groups, one GPU's behind the other's. */
+export function collectedColumn(
+  { gpus, engine }: SeveralHost,
+  all: readonly GroupsOf[],
+  c: number,
+): WordColumn {
+  const { values } = all[0].columns[c] as WordColumn;
+  const words = values.width / 4;
+  const starts = startsOf(all.map(({ groups }) => groups));
+  const pieces = all.map(({ gpu, columns, groups }, i) => {
+    const range = rangeOf((columns[c] as WordColumn).values.data);
+    return { gpu, first: starts[i] * words, array: gpus.view(gpu, "u32", groups * words, range) };
+  });
+  return { values: { ...values, data: arrayOf(engine, "u32", pieces) }, validity: null };
 }
 
 /** Groups rows, whose columns are shared, where they are: so all results are words without nulls. */
@@ -67,9 +102,8 @@ export async function groupLocally(
   reductions: readonly Reduction[],
   { signal, log }: ReduceCall,
 ): Promise<LocalGroups> {
-  const { gpus, engine } = host;
   const rows = RowsThere.placed(host, keys.rows, "in place");
-  const made: (ReducedGroups & { readonly gpu: number })[] = [];
+  const made: GroupsOf[] = [];
   const release = () => {
     for (const each of made) destroyColumns(each?.columns ?? []);
   };
@@ -78,12 +112,7 @@ export async function groupLocally(
     await settled(
       owners.map(async (gpu, i) => {
         const own = await rows.keys(gpu, keys);
-        const asked: Reduction[] = [];
-        for (const reduction of reductions) {
-          const shared = reduction.column && sharedColumn(reduction.column);
-          const [column = null] = shared ? await rows.columns(gpu, [shared]) : [];
-          asked.push({ ...reduction, column } as Reduction);
-        }
+        const asked = await reductionsAt(rows, gpu, reductions);
         for (const key of own.columns) {
           const { width, data } = key as { width: number; data: WordColumn["values"]["data"] };
           const values = { kind: "fixed", width: 4 * width, data } as const;
@@ -94,22 +123,13 @@ export async function groupLocally(
         made[i] = { ...(await reducer.reduce(own, asked, options)), gpu };
       }),
     );
-    const starts = startsOf(made.map(({ groups }) => groups));
-    const collected = (c: number): DeviceColumn => {
-      const { values } = made[0].columns[c] as WordColumn;
-      const words = values.width / 4;
-      const pieces = made.map(({ gpu, columns, groups }, i) => {
-        const range = rangeOf((columns[c] as WordColumn).values.data);
-        return { gpu, first: starts[i] * words, array: gpus.view(gpu, "u32", groups * words, range) };
-      });
-      return { values: { ...values, data: arrayOf(engine, "u32", pieces) }, validity: null };
-    };
+    const collected = (c: number) => collectedColumn(host, made, c);
     const again = reductions.map((reduction) => reducedAgain(reduction));
     return {
       keys: {
         rows: made.reduce((sum, { groups }) => sum + groups, 0),
         columns: keys.columns.map((key, k) => {
-          const { values } = collected(reductions.length + k) as WordColumn;
+          const { values } = collected(reductions.length + k);
           const below = "below" in key ? { below: key.below as number } : {};
           return {
             kind: "device words",

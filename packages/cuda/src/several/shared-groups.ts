@@ -20,9 +20,16 @@ import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
 import { inputOn, rangeOf } from "./inputs.js";
-import { areFew, groupLocally, reducedAgain } from "./local-groups.js";
+import {
+  areFew,
+  collectedColumn,
+  type GroupsOf,
+  groupLocally,
+  reducedAgain,
+  reductionsAt,
+} from "./local-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
-import { arrayOf, arrayOn } from "./pieces.js";
+import { arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { inRounds } from "./rounds.js";
 import {
@@ -39,11 +46,6 @@ import {
 } from "./rows-there.js";
 import { sampledRows } from "./sample.js";
 import type { KeyPart } from "./sorted-batch.js";
-
-/** Groups that a GPU has. */
-interface GroupsOf extends ReducedGroups {
-  readonly gpu: number;
-}
 
 /**
  * Groups rows, and puts the groups into the order of their first rows; null where columns are not shared. Where
@@ -85,7 +87,6 @@ async function reduceOwned(
   widths?: readonly (number | undefined)[],
 ): Promise<ReducedGroups> {
   const keyParts = keyPartsOf(keys) as KeyPart[];
-  const columns = reductions.map(({ column }) => column && sharedColumn(column));
   const chunks = chunksFor(host, keys.rows);
   const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
   const grouped: GroupsOf[] = [];
@@ -98,11 +99,7 @@ async function reduceOwned(
         return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => {
           const numbers = await rows.numbers();
           return inOrder(parts, async (owner) => {
-            const own: Reduction[] = [];
-            for (const [i, reduction] of reductions.entries()) {
-              const column = columns[i] && (await rows.columns(owner, [columns[i]]))[0];
-              own.push({ ...reduction, column } as Reduction);
-            }
+            const own = await reductionsAt(rows, owner, reductions);
             const values = { kind: "fixed", width: 4, data: numbers[owner] } as const;
             own.push({ kind: "first", column: { values, validity: null } });
             return { keys: await rows.keys(owner, keys), reductions: own };
@@ -146,7 +143,7 @@ export async function distinctShared(
   const { gpus } = host;
   const chunks = chunksFor(host, keys.rows);
   const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
-  const kept: Pick<GroupsOf, "gpu" | "groups" | "columns">[] = [];
+  const kept: GroupsOf[] = [];
   const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
   const { signal, log } = call;
   let moved = 0;
@@ -211,7 +208,7 @@ async function numbersAt(
 /** Brings the groups of all GPUs to the first, in the order of the numbers in their last column. */
 async function merge(
   host: SeveralHost,
-  all: readonly Pick<GroupsOf, "gpu" | "groups" | "columns">[],
+  all: readonly GroupsOf[],
   widths: readonly (number | undefined)[] = [],
 ): Promise<ReducedGroups> {
   const { gpus, engine } = host;
@@ -220,19 +217,13 @@ async function merge(
   const made: DeviceColumn[] = [];
   const starts = startsOf(all.map((each) => each.groups));
   const groups = all.reduce((sum, each) => sum + each.groups, 0);
-  /** A column of all, one GPU's behind the other's. */
   const collected = (c: number): Promise<Range> => {
-    const words = widthOf(all[0].columns[c]) / 4;
-    const pieces = all.map(({ gpu: at, columns, groups: length }, i) => {
-      const { data } = (columns[c] as WordColumn).values;
-      return {
-        gpu: at,
-        first: starts[i] * words,
-        array: gpus.view(at, "u32", length * words, rangeOf(data)),
-      };
+    const { values } = collectedColumn(host, all, c);
+    return inputOn(gpus, scratch, "u32", values.data, {
+      gpu: 0,
+      first: 0,
+      count: (groups * values.width) / 4,
     });
-    const whole = arrayOf(engine, "u32", pieces);
-    return inputOn(gpus, scratch, "u32", whole, { gpu: 0, first: 0, count: groups * words });
   };
   try {
     const last = all[0].columns.length - 1;
@@ -272,5 +263,3 @@ async function merge(
     gpus.release([scratch]);
   }
 }
-
-const widthOf = (column: DeviceColumn): number => (column as WordColumn).values.width;
