@@ -27,6 +27,13 @@ const N = 2 ** Number(options.log2);
 const RUNS = Number(options.runs);
 /** An odd factor: different keys, spread over all of 32 bits. */
 const keyOf = (i) => Math.imul(i, 0x9e3779b1) >>> 0;
+/** A column by the numbers of its rows. */
+function columnOf(Type, length, valueOf) {
+  const column = new Type(length);
+  for (let i = 0; i < length; i++) column[i] = valueOf(i);
+  return column;
+}
+const sameOf = (i) => i;
 
 async function median(work, before = async () => {}) {
   const times = [];
@@ -45,8 +52,8 @@ function check(isRight, what) {
 }
 
 async function measureMap(device, size) {
-  const keys = Uint32Array.from({ length: size }, (_, i) => keyOf(i));
-  const values = Uint32Array.from({ length: size }, (_, i) => i);
+  const keys = columnOf(Uint32Array, size, keyOf);
+  const values = columnOf(Uint32Array, size, sameOf);
   const [k, v] = [await device.upload(keys), await device.upload(values)];
   const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
   const rows = {};
@@ -103,7 +110,7 @@ async function measureLarge(log2) {
     ms[name] += performance.now() - start;
     return answer;
   };
-  const keysFrom = (first) => Uint32Array.from({ length: batch }, (_, i) => keyOf(first + i));
+  const keysFrom = (first) => columnOf(Uint32Array, batch, (i) => keyOf(first + i));
   for (let first = 0; first < size; first += batch) {
     const [k, v] = [
       await device.upload(keysFrom(first)),
@@ -138,9 +145,9 @@ async function measureLarge(log2) {
 
 async function measureTables(device, size) {
   const half = size / 2;
-  const ids = Uint32Array.from({ length: half }, (_, i) => keyOf(i));
-  const left = await device.uploadTable({ id: ids, a: Int32Array.from(ids.keys()) });
-  const right = await device.uploadTable({ id: ids.slice().reverse(), b: Int32Array.from(ids.keys()) });
+  const ids = columnOf(Uint32Array, half, keyOf);
+  const left = await device.uploadTable({ id: ids, a: columnOf(Int32Array, half, sameOf) });
+  const right = await device.uploadTable({ id: ids.slice().reverse(), b: columnOf(Int32Array, half, sameOf) });
   const rows = {};
   rows[`join ${half} x ${half}`] = await median(async () => {
     const joined = await join(left, right, { on: ["id"], output: "device" });
@@ -148,11 +155,11 @@ async function measureTables(device, size) {
     joined.destroy();
   });
   for (const table of [left, right]) table.destroy();
-  const hot = Uint32Array.from({ length: half }, (_, i) => (i % 4 === 0 ? keyOf(i) : 5));
-  const many = await device.uploadTable({ id: hot, a: Int32Array.from(ids.keys()) });
+  const hot = columnOf(Uint32Array, half, (i) => (i % 4 === 0 ? keyOf(i) : 5));
+  const many = await device.uploadTable({ id: hot, a: columnOf(Int32Array, half, sameOf) });
   // a row for the key that most rows have, and rows for a part of the others
-  const some = Uint32Array.from({ length: half / 2 }, (_, i) => (i === 0 ? 5 : keyOf(4 * i)));
-  const few = await device.uploadTable({ id: some, b: Int32Array.from(some.keys()) });
+  const some = columnOf(Uint32Array, half / 2, (i) => (i === 0 ? 5 : keyOf(4 * i)));
+  const few = await device.uploadTable({ id: some, b: columnOf(Int32Array, half / 2, sameOf) });
   const joinedRows = (half / 4) * 3 + (half / 4 - 1);
   rows[`join ${half} x ${half / 2}, three quarters of one key`] = await median(async () => {
     const joined = await join(many, few, { on: ["id"], output: "device" });
@@ -162,8 +169,8 @@ async function measureTables(device, size) {
   for (const table of [many, few]) table.destroy();
   const groups = Math.min(2 ** 20, size / 4);
   const table = await device.uploadTable({
-    key: Uint32Array.from({ length: size }, (_, i) => keyOf(i) % groups),
-    value: Int32Array.from({ length: size }, (_, i) => i & 255),
+    key: columnOf(Uint32Array, size, (i) => keyOf(i) % groups),
+    value: columnOf(Int32Array, size, (i) => i & 255),
   });
   rows[`group ${size} rows, ${groups} groups`] = await median(async () => {
     const aggregate = { rows: count(), total: sum("value") };
@@ -188,17 +195,19 @@ const devices = { one: { backend: "cuda", gpu: 0 }, several: { backend: "cuda", 
 const results = {};
 for (const [which, asked] of Object.entries(devices)) {
   const device = await openDevice(asked);
-  results[which] = {
-    name: device.info.name,
-    driver: device.info.hardware.driver,
-    ms: {
-      ...(await measureMap(device, N)),
-      ...Object.fromEntries(
-        Object.entries(await measureMap(device, 2 ** 16)).map(([row, ms]) => [`2^16 keys: ${row}`, ms]),
-      ),
-      ...(await measureTables(device, N)),
-    },
-  };
+  const ms = {};
+  const parts = [
+    ["", () => measureMap(device, N)],
+    ["2^16 keys: ", () => measureMap(device, 2 ** 16)],
+    ["", () => measureTables(device, N)],
+  ];
+  for (const [prefix, measure] of parts) {
+    for (const [row, took] of Object.entries(await measure())) {
+      ms[prefix + row] = took;
+      console.error(`${which}: ${prefix}${row}: ${took.toFixed(3)} ms`);
+    }
+  }
+  results[which] = { name: device.info.name, driver: device.info.hardware.driver, ms };
   device.destroy();
 }
 const rows = Object.keys(results.one.ms).map((operation) => {
@@ -210,7 +219,8 @@ console.table(
   rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
 );
 if (options.out) {
-  const commit = execFileSync("git", ["rev-parse", "HEAD"]).toString().trim();
+  const commit =
+    process.env.WARPMAP_COMMIT ?? execFileSync("git", ["rev-parse", "--short=12", "HEAD"]).toString().trim();
   const { name, driver } = results.several;
   writeFileSync(
     options.out,
