@@ -98,7 +98,7 @@ struct owner_count_arguments {
 
 struct owner_offsets_arguments {
   Range counts, starts;
-  uint32_t BINS, BLOCKS;
+  uint32_t BINS, SHARES;
 };
 
 struct owner_place_arguments {

@@ -2,8 +2,8 @@
 // owner in the order of the batch, so that what is equal stays in order.
 //
 //   owner_hash      hashes[i] takes a column of the keys in: FIRST begins them, and the columns come one after another
-//   owner_count     counts[bin][block]: elements of each bin in each block's share
-//   owner_offsets   the prefix sums of all counts, in place; starts[bin], and behind the last the sum; one block
+//   owner_count     counts[bin][warp]: elements of each bin in each warp's share
+//   owner_offsets   the prefix sums of all counts, in place; starts[bin], and behind the last the sum; one block of 1,024
 //   owner_place     order: the numbers of the selected elements, by bin
 //   owner_gather    to[i] = column[order[FROM + i]], or without a column that number itself and BASE
 //   owner_scatter   to[order[FROM + i]] = the first BYTES of column[i], whose elements are STRIDE bytes apart
@@ -13,7 +13,8 @@
 // Bins are the OWNERS: each GPU is CHUNKS of them. Elements whose hash is among the HOT ones go otherwise: of the first
 // STAYING hashes to the chunk of the GPU that has them, OWN, and of the others to bins of CHUNKS behind all owners, which
 // are for all GPUs. Elements that the mask leaves out have no place. Columns have elements of 1 byte or of whole words,
-// and may lie in another GPU's memory: they are read and written in runs. Blocks of 256.
+// and may lie in another GPU's memory: they are read and written in runs, and a thread has several loads under way.
+// Blocks of 256.
 #include "batch.cuh"
 #include "block.cuh"
 
@@ -40,12 +41,22 @@ template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, b
   return owner;
 }
 
-/// Calls visit(i) for all elements of a block's share in their order, all threads together: `isThere` where it has one.
-template <class Visit> WARPMAP_DEVICE void eachOfShare(u32 count, const Visit& visit) {
-  const u64 share = shareOf(count), first = blockIdx.x * share;
-  for (u64 at = first; at < first + share && at < count; at += BLOCK) {
-    const u64 i = at + threadIdx.x;
-    visit(u32(i), i < count);
+constexpr u32 OWNER_WARPS = BLOCK / 32;
+/// Elements of a thread whose loads are under way at once.
+constexpr u32 AT_ONCE = 8;
+
+/// Calls visit(i, bin) for all elements of a warp's share in their order, its lanes together; behind the last, `bin` is
+/// none.
+template <class Arguments, class Visit> WARPMAP_DEVICE void eachOfShare(const Arguments& a, const Visit& visit) {
+  const u64 warps = u64(gridDim.x) * OWNER_WARPS, share = ceilDivide(ceilDivide(a.COUNT, warps), 32) * 32;
+  const u64 first = (u64(blockIdx.x) * OWNER_WARPS + threadIdx.x / 32) * share;
+  const u64 end = first + share < a.COUNT ? first + share : a.COUNT;
+  for (u64 at = first + threadIdx.x % 32; at - threadIdx.x % 32 < end; at += 32 * AT_ONCE) {
+    u32 bins[AT_ONCE];
+#pragma unroll
+    for (u32 item = 0; item < AT_ONCE; item++) bins[item] = binOf(a, u32(at + 32 * item), at + 32 * item < end);
+#pragma unroll
+    for (u32 item = 0; item < AT_ONCE; item++) visit(u32(at + 32 * item), bins[item]);
   }
 }
 
@@ -54,13 +65,42 @@ template <class Visit> WARPMAP_DEVICE void eachElementOf(u64 count, const Visit&
   for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < count; i += u64(gridDim.x) * BLOCK) visit(i);
 }
 
-/// Copies element `from` of a column to element `to` of another.
-WARPMAP_DEVICE void copyElement(const unsigned char* column, u64 from, unsigned char* target, u64 to, u32 bytes) {
-  if (bytes == 4) ((u32*)target)[to] = ((const u32*)column)[from];
-  else if (bytes == 8) ((u64*)target)[to] = ((const u64*)column)[from];
-  else if (bytes == 1) target[to] = column[from];
-  else
-    for (u32 w = 0; w < bytes / 4; w++) ((u32*)target)[to * (bytes / 4) + w] = ((const u32*)column)[from * (bytes / 4) + w];
+/// For this thread's elements, AT_ONCE at a time: store(i, load(i)).
+template <class Load, class Store> WARPMAP_DEVICE void eachAtOnce(u64 count, const Load& load, const Store& store) {
+  for (u64 first = u64(blockIdx.x) * BLOCK * AT_ONCE + threadIdx.x; first < count; first += u64(gridDim.x) * BLOCK * AT_ONCE) {
+    decltype(load(0)) loaded[AT_ONCE];
+#pragma unroll
+    for (u32 item = 0; item < AT_ONCE; item++) {
+      if (first + item * BLOCK < count) loaded[item] = load(first + item * BLOCK);
+    }
+#pragma unroll
+    for (u32 item = 0; item < AT_ONCE; item++) {
+      if (first + item * BLOCK < count) store(first + item * BLOCK, loaded[item]);
+    }
+  }
+}
+
+/// An element, and its number in the batch.
+template <class T> struct Numbered {
+  u32 number;
+  T element;
+};
+
+/// to[i] = column[order[i]].
+template <class T> WARPMAP_DEVICE void gatherAll(const u32* order, const unsigned char* column, unsigned char* to, u32 count) {
+  eachAtOnce(
+      count, [&](u64 i) { return ((const T*)column)[order[i]]; }, [&](u64 i, T element) { ((T*)to)[i] = element; });
+}
+/// to[order[i]] = the element `i * stride` bytes behind `column`.
+template <class T>
+WARPMAP_DEVICE void scatterAll(const u32* order, const unsigned char* column, u32 stride, unsigned char* to, u32 count) {
+  eachAtOnce(
+      count, [&](u64 i) { return Numbered<T>{order[i], *(const T*)(column + i * stride)}; },
+      [&](u64, const Numbered<T>& one) { ((T*)to)[one.number] = one.element; });
+}
+/// Copies the words of an element.
+WARPMAP_DEVICE void copyWords(const unsigned char* from, unsigned char* to, u32 bytes) {
+  for (u32 w = 0; w < bytes / 4; w++) ((u32*)to)[w] = ((const u32*)from)[w];
 }
 
 template <class T> WARPMAP_DEVICE void fillAll(const owner_fill_arguments& a) {
@@ -72,99 +112,93 @@ template <class T> WARPMAP_DEVICE void fillAll(const owner_fill_arguments& a) {
 
 using namespace warpmap;
 
-WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 8) {
+WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 4) {
   u32* hashes = (u32*)a.hashes.at;
   const u32* words = (const u32*)a.column.at;
-  eachElementOf(a.COUNT, [&](u64 i) {
-    u32 hash = a.FIRST ? a.SEED : hashes[i];
-    if (a.WORDS == 1) {
-      hash = ownerStep(hash, a.FLOAT ? canonicalF32(words[i]) : words[i]);
-    } else if (a.WORDS == 2) {
-      const u64 both = ((const u64*)words)[i];
-      const u64 word = a.FLOAT ? canonicalF64(both) : both;
-      hash = ownerStep(ownerStep(hash, u32(word)), u32(word >> 32));
-    } else {
-      for (u32 w = 0; w < a.WORDS; w++) hash = ownerStep(hash, words[i * a.WORDS + w]);
-    }
-    hashes[i] = hash;
-  });
+  eachAtOnce(
+      a.COUNT,
+      [&](u64 i) {
+        u32 hash = a.FIRST ? a.SEED : hashes[i];
+        if (a.WORDS == 1) return ownerStep(hash, a.FLOAT ? canonicalF32(words[i]) : words[i]);
+        if (a.WORDS == 2) {
+          const u64 both = ((const u64*)words)[i];
+          const u64 word = a.FLOAT ? canonicalF64(both) : both;
+          return ownerStep(ownerStep(hash, u32(word)), u32(word >> 32));
+        }
+        for (u32 w = 0; w < a.WORDS; w++) hash = ownerStep(hash, words[i * a.WORDS + w]);
+        return hash;
+      },
+      [&](u64 i, u32 hash) { hashes[i] = hash; });
 }
 
-WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 8) {
-  __shared__ u32 counts[MOST_BINS];
-  if (threadIdx.x < MOST_BINS) counts[threadIdx.x] = 0;
-  __syncthreads();
-  const u32 bins = binsOf(a);
-  eachOfShare(a.COUNT, [&](u32 i, bool isThere) {
-    const u32 bin = binOf(a, i, isThere);
-    for (u32 o = 0; o < bins; o++) {
-      const u32 lanes = __ballot_sync(ALL_LANES, bin == o);
-      if (threadIdx.x % 32 == 0 && lanes != 0) atomicAdd(&counts[o], u32(__popc(lanes)));
-    }
+WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 4) {
+  __shared__ u32 counts[OWNER_WARPS][MOST_BINS];
+  const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  for (u32 o = lane; o < bins; o += 32) counts[warp][o] = 0;
+  __syncwarp();
+  eachOfShare(a, [&](u32, u32 bin) {
+    const u32 alike = __match_any_sync(ALL_LANES, bin);
+    if (bin < bins && (alike & ((1u << lane) - 1)) == 0) counts[warp][bin] += u32(__popc(alike));
+    __syncwarp();
   });
-  __syncthreads();
-  if (threadIdx.x < bins) ((u32*)a.counts.at)[threadIdx.x * gridDim.x + blockIdx.x] = counts[threadIdx.x];
+  const u32 warps = gridDim.x * OWNER_WARPS;
+  for (u32 o = lane; o < bins; o += 32) ((u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp] = counts[warp][o];
 }
 
 WARPMAP_KERNEL(owner_offsets, owner_offsets_arguments, 1024) {
   u32* counts = (u32*)a.counts.at;
-  const u32 all = a.BINS * a.BLOCKS;
-  const u32 share = u32(ceilDivide(all, blockDim.x));
-  const u32 first = threadIdx.x * share;
-  u32 sum = 0;
-  for (u32 i = first; i < first + share && i < all; i++) sum += counts[i];
-  const rows::Prefix prefix = rows::blockPrefix(sum);
-  u32 before = prefix.before;
-  for (u32 i = first; i < first + share && i < all; i++) {
-    const u32 mine = counts[i];
-    counts[i] = before;
-    if (i % a.BLOCKS == 0) ((u32*)a.starts.at)[i / a.BLOCKS] = before;
-    before += mine;
+  const u32 all = a.BINS * a.SHARES;
+  u32 before = 0;
+  for (u32 first = 0; first < all; first += 4 * blockDim.x) {
+    // neighbouring ones
+    const u32 own = first + 4 * threadIdx.x;
+    u32 mine[4], sum = 0;
+    for (u32 i = 0; i < 4; i++) sum += mine[i] = own + i < all ? counts[own + i] : 0;
+    const rows::Prefix prefix = rows::blockPrefix(sum);
+    u32 start = before + prefix.before;
+    for (u32 i = 0; i < 4 && own + i < all; i++) {
+      counts[own + i] = start;
+      if ((own + i) % a.SHARES == 0) ((u32*)a.starts.at)[(own + i) / a.SHARES] = start;
+      start += mine[i];
+    }
+    before += prefix.total;
   }
-  if (threadIdx.x == 0) ((u32*)a.starts.at)[a.BINS] = prefix.total;
+  if (threadIdx.x == 0) ((u32*)a.starts.at)[a.BINS] = before;
 }
 
-WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 8) {
-  constexpr u32 WARPS_OF_BLOCK = BLOCK / 32;
-  __shared__ u32 next[MOST_BINS];
-  __shared__ u32 counts[MOST_BINS][WARPS_OF_BLOCK];
-  const u32 bins = binsOf(a);
-  if (threadIdx.x < bins) next[threadIdx.x] = ((const u32*)a.counts.at)[threadIdx.x * gridDim.x + blockIdx.x];
-  __syncthreads();
-  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  eachOfShare(a.COUNT, [&](u32 i, bool isThere) {
-    const u32 bin = binOf(a, i, isThere);
-    u32 rank = 0;
-    for (u32 o = 0; o < bins; o++) {
-      const u32 lanes = __ballot_sync(ALL_LANES, bin == o);
-      if (lane == 0) counts[o][warp] = u32(__popc(lanes));
-      if (bin == o) rank = u32(__popc(lanes & ((1u << lane) - 1)));
-    }
-    __syncthreads();
+WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
+  __shared__ u32 next[OWNER_WARPS][MOST_BINS];
+  const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = gridDim.x * OWNER_WARPS;
+  for (u32 o = lane; o < bins; o += 32) next[warp][o] = ((const u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp];
+  __syncwarp();
+  eachOfShare(a, [&](u32 i, u32 bin) {
+    const u32 alike = __match_any_sync(ALL_LANES, bin);
+    const u32 rank = u32(__popc(alike & ((1u << lane) - 1)));
+    const u32 before = bin < bins ? next[warp][bin] : 0;
+    __syncwarp();
     if (bin < bins) {
-      u32 before = next[bin];
-      for (u32 w = 0; w < warp; w++) before += counts[bin][w];
+      if (rank == 0) next[warp][bin] = before + u32(__popc(alike));
       ((u32*)a.order.at)[before + rank] = i;
     }
-    __syncthreads();
-    if (threadIdx.x < bins) {
-      for (u32 w = 0; w < WARPS_OF_BLOCK; w++) next[threadIdx.x] += counts[threadIdx.x][w];
-    }
-    __syncthreads();
+    __syncwarp();
   });
 }
 
-WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256, 8) {
+WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256, 4) {
   const u32* order = (const u32*)a.order.at + a.FROM;
-  eachElementOf(a.COUNT, [&](u64 i) {
-    if (a.column.at == nullptr) ((u32*)a.to.at)[i] = order[i] + a.BASE;
-    else copyElement(a.column.at, order[i], a.to.at, i, a.BYTES);
-  });
+  if (a.column.at == nullptr) eachElementOf(a.COUNT, [&](u64 i) { ((u32*)a.to.at)[i] = order[i] + a.BASE; });
+  else if (a.BYTES == 4) gatherAll<u32>(order, a.column.at, a.to.at, a.COUNT);
+  else if (a.BYTES == 8) gatherAll<u64>(order, a.column.at, a.to.at, a.COUNT);
+  else if (a.BYTES == 1) gatherAll<u8>(order, a.column.at, a.to.at, a.COUNT);
+  else eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + u64(order[i]) * a.BYTES, a.to.at + i * a.BYTES, a.BYTES); });
 }
 
-WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256, 8) {
+WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256, 4) {
   const u32* order = (const u32*)a.order.at + a.FROM;
-  eachElementOf(a.COUNT, [&](u64 i) { copyElement(a.column.at + i * a.STRIDE, 0, a.to.at, order[i], a.BYTES); });
+  if (a.BYTES == 4) scatterAll<u32>(order, a.column.at, a.STRIDE, a.to.at, a.COUNT);
+  else if (a.BYTES == 8) scatterAll<u64>(order, a.column.at, a.STRIDE, a.to.at, a.COUNT);
+  else if (a.BYTES == 1) scatterAll<u8>(order, a.column.at, a.STRIDE, a.to.at, a.COUNT);
+  else eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + i * a.STRIDE, a.to.at + u64(order[i]) * a.BYTES, a.BYTES); });
 }
 
 WARPMAP_KERNEL(owner_merge, owner_merge_arguments, 256, 8) {

@@ -1,5 +1,5 @@
 /**
- * Waiting for the GPU. Short work is polled for, since a thread that is woken takes longer than it; after that a thread
+ * Waiting for the GPU. Most work is polled for, since a thread that is woken says so 0.7 ms late; after that a thread
  * of its own waits (waiter.mjs), started by the first long wait. The driver's callbacks are not used: a foreign thread
  * that calls into JavaScript blocks until JavaScript runs.
  */
@@ -7,8 +7,8 @@ import { Worker } from "node:worker_threads";
 import type { Driver } from "./driver.js";
 import { Result } from "./ffi.js";
 
-/** How long an event is polled for. */
-const POLL_MS = 0.2;
+/** How long an event is polled for: a thread that is woken then makes a wait 5 % longer at most. */
+const POLL_MS = 14;
 
 export class Waiting {
   #worker: Worker | undefined;

@@ -14,7 +14,7 @@ export const ownerKernels = {
   ),
   offsets: kernelSource(
     "owner_offsets",
-    ["BINS", "BLOCKS"],
+    ["BINS", "SHARES"],
     [fragment("", { bindings: { counts: readWrite(), starts: readWrite() } })],
   ),
   place: kernelSource(

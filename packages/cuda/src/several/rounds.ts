@@ -20,10 +20,8 @@ interface Round {
 interface RoundWork<R extends Round> {
   /** Brings elements to their owners, by the streams of `on`. */
   exchange(round: number, on: Gpus): Promise<R>;
-  /** What each GPU does with its own. It may answer what brings results back. */
+  /** What each GPU does with its own, one round after another. It may answer what brings results back. */
   work(round: R): Promise<(() => Promise<void>) | undefined>;
-  /** Called when the round is done. */
-  done?(round: R): void;
 }
 
 /**
@@ -33,7 +31,7 @@ interface RoundWork<R extends Round> {
 export async function inRounds<R extends Round>(
   gpus: Gpus,
   rounds: number,
-  { exchange, work, done }: RoundWork<R>,
+  { exchange, work }: RoundWork<R>,
 ): Promise<void> {
   const on = rounds > 1 ? gpus.lanes : gpus;
   const open = new Set<R>();
@@ -50,7 +48,6 @@ export async function inRounds<R extends Round>(
     if (goBack && on !== gpus) await on.arrived();
     round.release(on !== gpus);
     open.delete(round);
-    done?.(round);
   };
   // what is read was written by these streams
   if (on !== gpus) gpus.fence();

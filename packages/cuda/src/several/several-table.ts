@@ -346,12 +346,14 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const sums = { done: 0, moved: 0, selected: 0 };
     await inRounds(gpus, rounds.length, {
       exchange: (i, on) => this.#exchanged(on, rounds[i], [keys, values, call]),
-      work,
-      done: ({ spans, exchange }) => {
-        sums.done += spans.reduce((sum, { count }) => sum + count, 0);
-        sums.moved += exchange.moved;
-        sums.selected += exchange.total;
+      async work(round) {
+        call.signal?.throwIfAborted();
+        const goBack = await work(round);
+        sums.done += round.spans.reduce((sum, { count }) => sum + count, 0);
+        sums.moved += round.exchange.moved;
+        sums.selected += round.exchange.total;
         if (sums.done < total) call.onProgress?.(sums.done, total);
+        return goBack;
       },
     });
     if (total > 0)

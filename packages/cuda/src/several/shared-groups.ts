@@ -106,7 +106,7 @@ async function reduceOwned(
           });
         });
       },
-      async work({ given }) {
+      async work({ there, given }) {
         await settled(
           parts.map(async ({ reducer }, gpu) => {
             const { keys, reductions } = given[gpu];
@@ -115,10 +115,8 @@ async function reduceOwned(
             grouped.push({ ...(await reducer.reduce(keys, reductions, options)), gpu });
           }),
         );
-        return undefined;
-      },
-      done({ there }) {
         moved += there[0].moved;
+        return undefined;
       },
     });
     noteExchange(call, moved, keys.rows, host.gpus, chunks);
@@ -156,7 +154,7 @@ export async function distinctShared(
           keys: await inOrder(parts, (owner) => rows.keys(owner, keys)),
         }));
       },
-      async work({ given: { numbers, keys } }) {
+      async work({ there, given: { numbers, keys } }) {
         await settled(
           parts.map(async (part, gpu) => {
             if (keys[gpu].rows === 0) return;
@@ -170,10 +168,8 @@ export async function distinctShared(
             }
           }),
         );
-        return undefined;
-      },
-      done({ there }) {
         moved += there[0].moved;
+        return undefined;
       },
     });
     noteExchange(call, moved, keys.rows, gpus, chunks);

@@ -97,7 +97,7 @@ export async function joinShared(
           ]),
         );
       },
-      async work({ given }) {
+      async work({ there, given }) {
         const all = await settled(
           parts.map((part, owner) => {
             const [own, others] = given[owner];
@@ -107,10 +107,8 @@ export async function joinShared(
         );
         joined.push(...all.map((each, gpu) => ({ ...each, gpu })));
         checkRows(joined, most);
-        return undefined;
-      },
-      done({ there }) {
         for (const side of there) moved += side.moved;
+        return undefined;
       },
     });
     noteExchange(call, moved, rows, host.gpus, chunks);

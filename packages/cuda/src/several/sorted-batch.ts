@@ -4,7 +4,7 @@
  * all GPUs.
  */
 import { asBytes, type ColumnInput, type Range, type Scalar, Scratch, scalarWords } from "warpmap/engine";
-import { blocksFor } from "../table/table-state.js";
+import { BUSY_BLOCKS, blocksFor } from "../table/table-state.js";
 import { Exchange, type Source } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import type { HotHashes } from "./hot-keys.js";
@@ -14,6 +14,8 @@ import type { Span } from "./pieces.js";
 
 /** Bins that elements are sorted into at most: as kernels/owners.cu. */
 export const MOST_BINS = 65;
+/** Warps of a block: each has a share of the elements. */
+const WARPS = 8;
 
 /** A column that is part of a key. */
 export interface KeyPart {
@@ -152,9 +154,10 @@ async function sort(
   const { gpu } = gpus.hosts[OWN];
   const OWNERS = gpus.count * CHUNKS;
   const BINS = OWNERS + (hot ? CHUNKS : 0);
-  const blocks = blocksFor(COUNT);
+  const blocks = Math.min(blocksFor(COUNT), BUSY_BLOCKS);
+  const SHARES = blocks * WARPS;
   const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
-  const [order, counted, starts] = [await buffer(COUNT), await buffer(BINS * blocks), await buffer(BINS + 1)];
+  const [order, counted, starts] = [await buffer(COUNT), await buffer(BINS * SHARES), await buffer(BINS + 1)];
   const listed = hot && (await buffer(hot.hashes.length));
   if (listed) gpu.write(listed.buffer, 0, asBytes(hot.hashes));
   const [count, offsets, place] = await Promise.all([
@@ -169,7 +172,7 @@ async function sort(
     "owners",
     (recorder) => {
       recorder.dispatch(count, bindings, params, blocks);
-      recorder.dispatch(offsets, { counts: counted, starts }, { BINS, BLOCKS: blocks }, 1);
+      recorder.dispatch(offsets, { counts: counted, starts }, { BINS, SHARES }, 1);
       recorder.dispatch(place, { ...bindings, order }, params, blocks);
     },
     [{ buffer: starts.buffer, offset: 0, into }],
