@@ -28,9 +28,9 @@ const RUNS = Number(options.runs);
 /** An odd factor: different keys, spread over all of 32 bits. */
 const keyOf = (i) => Math.imul(i, 0x9e3779b1) >>> 0;
 /** A column by the numbers of its rows. */
-function columnOf(Type, length, valueOf) {
-  const column = new Type(length);
-  for (let i = 0; i < length; i++) column[i] = valueOf(i);
+function columnOf(Elements, length, elementAt) {
+  const column = new Elements(length);
+  for (let i = 0; i < length; i++) column[i] = elementAt(i);
   return column;
 }
 const sameOf = (i) => i;
@@ -147,7 +147,10 @@ async function measureTables(device, size) {
   const half = size / 2;
   const ids = columnOf(Uint32Array, half, keyOf);
   const left = await device.uploadTable({ id: ids, a: columnOf(Int32Array, half, sameOf) });
-  const right = await device.uploadTable({ id: ids.slice().reverse(), b: columnOf(Int32Array, half, sameOf) });
+  const right = await device.uploadTable({
+    id: ids.slice().reverse(),
+    b: columnOf(Int32Array, half, sameOf),
+  });
   const rows = {};
   rows[`join ${half} x ${half}`] = await median(async () => {
     const joined = await join(left, right, { on: ["id"], output: "device" });

@@ -92,8 +92,8 @@ struct owner_hash_arguments {
 };
 
 struct owner_count_arguments {
-  Range hashes, mask, hot, counts;
-  uint32_t COUNT, OWNERS, CHUNKS, OWN, HOT, STAYING;
+  Range column, hashes, mask, hot, counts;
+  uint32_t COUNT, WORDS, FLOAT, FIRST, SEED, OWNERS, CHUNKS, OWN, HOT, STAYING;
 };
 
 struct owner_offsets_arguments {

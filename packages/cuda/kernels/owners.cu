@@ -2,7 +2,8 @@
 // owner in the order of the batch, so that what is equal stays in order.
 //
 //   owner_hash      hashes[i] takes a column of the keys in: FIRST begins them, and the columns come one after another
-//   owner_count     counts[bin][warp]: elements of each bin in each warp's share
+//   owner_count     counts[bin][warp]: elements of each bin in each warp's share; with a column, which is the keys' last,
+//                   the hashes take it in before
 //   owner_offsets   the prefix sums of all counts, in place; starts[bin], and behind the last the sum; one block of 1,024
 //   owner_place     order: the numbers of the selected elements, by bin
 //   owner_gather    to[i] = column[order[FROM + i]], or without a column that number itself and BASE
@@ -32,10 +33,24 @@ WARPMAP_DEVICE u32 ownerOf(u32 hash, u32 owners) { return u32(u64(murmur3(hash))
 
 template <class Arguments> WARPMAP_DEVICE u32 binsOf(const Arguments& a) { return a.OWNERS + (a.HOT > 0 ? a.CHUNKS : 0); }
 
+/// The hash of an element so far, and a column of its key.
+template <class Arguments> WARPMAP_DEVICE u32 hashWith(const Arguments& a, u64 i) {
+  const u32* words = (const u32*)a.column.at;
+  u32 hash = a.FIRST ? a.SEED : ((const u32*)a.hashes.at)[i];
+  if (a.WORDS == 1) return ownerStep(hash, a.FLOAT ? canonicalF32(words[i]) : words[i]);
+  if (a.WORDS == 2) {
+    const u64 both = ((const u64*)words)[i];
+    const u64 word = a.FLOAT ? canonicalF64(both) : both;
+    return ownerStep(ownerStep(hash, u32(word)), u32(word >> 32));
+  }
+  for (u32 w = 0; w < a.WORDS; w++) hash = ownerStep(hash, words[i * a.WORDS + w]);
+  return hash;
+}
+
 /// The bin of an element; behind the last one where it has none.
-template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, bool isThere) {
+template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, u32 hash, bool isThere) {
   if (!isThere || !isSelected(a.mask, i)) return binsOf(a);
-  const u32 hash = ((const u32*)a.hashes.at)[i], owner = ownerOf(hash, a.OWNERS);
+  const u32 owner = ownerOf(hash, a.OWNERS);
   for (u32 h = 0; h < a.HOT; h++)
     if (((const u32*)a.hot.at)[h] == hash) return (h < a.STAYING ? a.OWN * a.CHUNKS : a.OWNERS) + owner % a.CHUNKS;
   return owner;
@@ -46,15 +61,18 @@ constexpr u32 OWNER_WARPS = BLOCK / 32;
 constexpr u32 AT_ONCE = 8;
 
 /// Calls visit(i, bin) for all elements of a warp's share in their order, its lanes together; behind the last, `bin` is
-/// none.
-template <class Arguments, class Visit> WARPMAP_DEVICE void eachOfShare(const Arguments& a, const Visit& visit) {
+/// none. hashOf(i) answers the hash of one that is there.
+template <class Arguments, class Hash, class Visit>
+WARPMAP_DEVICE void eachOfShare(const Arguments& a, const Hash& hashOf, const Visit& visit) {
   const u64 warps = u64(gridDim.x) * OWNER_WARPS, share = ceilDivide(ceilDivide(a.COUNT, warps), 32) * 32;
   const u64 first = (u64(blockIdx.x) * OWNER_WARPS + threadIdx.x / 32) * share;
   const u64 end = first + share < a.COUNT ? first + share : a.COUNT;
   for (u64 at = first + threadIdx.x % 32; at - threadIdx.x % 32 < end; at += 32 * AT_ONCE) {
     u32 bins[AT_ONCE];
 #pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) bins[item] = binOf(a, u32(at + 32 * item), at + 32 * item < end);
+    for (u32 item = 0; item < AT_ONCE; item++) bins[item] = at + 32 * item < end ? hashOf(at + 32 * item) : 0;
+#pragma unroll
+    for (u32 item = 0; item < AT_ONCE; item++) bins[item] = binOf(a, u32(at + 32 * item), bins[item], at + 32 * item < end);
 #pragma unroll
     for (u32 item = 0; item < AT_ONCE; item++) visit(u32(at + 32 * item), bins[item]);
   }
@@ -113,22 +131,8 @@ template <class T> WARPMAP_DEVICE void fillAll(const owner_fill_arguments& a) {
 using namespace warpmap;
 
 WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 4) {
-  u32* hashes = (u32*)a.hashes.at;
-  const u32* words = (const u32*)a.column.at;
   eachAtOnce(
-      a.COUNT,
-      [&](u64 i) {
-        u32 hash = a.FIRST ? a.SEED : hashes[i];
-        if (a.WORDS == 1) return ownerStep(hash, a.FLOAT ? canonicalF32(words[i]) : words[i]);
-        if (a.WORDS == 2) {
-          const u64 both = ((const u64*)words)[i];
-          const u64 word = a.FLOAT ? canonicalF64(both) : both;
-          return ownerStep(ownerStep(hash, u32(word)), u32(word >> 32));
-        }
-        for (u32 w = 0; w < a.WORDS; w++) hash = ownerStep(hash, words[i * a.WORDS + w]);
-        return hash;
-      },
-      [&](u64 i, u32 hash) { hashes[i] = hash; });
+      a.COUNT, [&](u64 i) { return hashWith(a, i); }, [&](u64 i, u32 hash) { ((u32*)a.hashes.at)[i] = hash; });
 }
 
 WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 4) {
@@ -136,11 +140,14 @@ WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 4) {
   const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   for (u32 o = lane; o < bins; o += 32) counts[warp][o] = 0;
   __syncwarp();
-  eachOfShare(a, [&](u32, u32 bin) {
+  const auto count = [&](u32, u32 bin) {
     const u32 alike = __match_any_sync(ALL_LANES, bin);
     if (bin < bins && (alike & ((1u << lane) - 1)) == 0) counts[warp][bin] += u32(__popc(alike));
     __syncwarp();
-  });
+  };
+  u32* const hashes = (u32*)a.hashes.at;
+  if (a.column.at == nullptr) eachOfShare(a, [&](u64 i) { return hashes[i]; }, count);
+  else eachOfShare(a, [&](u64 i) { return hashes[i] = hashWith(a, i); }, count);
   const u32 warps = gridDim.x * OWNER_WARPS;
   for (u32 o = lane; o < bins; o += 32) ((u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp] = counts[warp][o];
 }
@@ -171,7 +178,7 @@ WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
   const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = gridDim.x * OWNER_WARPS;
   for (u32 o = lane; o < bins; o += 32) next[warp][o] = ((const u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp];
   __syncwarp();
-  eachOfShare(a, [&](u32 i, u32 bin) {
+  const auto place = [&](u32 i, u32 bin) {
     const u32 alike = __match_any_sync(ALL_LANES, bin);
     const u32 rank = u32(__popc(alike & ((1u << lane) - 1)));
     const u32 before = bin < bins ? next[warp][bin] : 0;
@@ -181,7 +188,8 @@ WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
       ((u32*)a.order.at)[before + rank] = i;
     }
     __syncwarp();
-  });
+  };
+  eachOfShare(a, [&](u64 i) { return ((const u32*)a.hashes.at)[i]; }, place);
 }
 
 WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256, 4) {

@@ -242,7 +242,8 @@ describe("rounds", () => {
         if (spy.mock.calls.length === round) throw new Error("half-way");
       });
       const abort = new AbortController();
-      const onProgress = () => isAborted && abort.abort(new Error("half-way"));
+      let told = 0;
+      const onProgress = () => isAborted && ++told === round && abort.abort(new Error("half-way"));
       const call = map.find(there, { output: "device", signal: abort.signal, onProgress });
       await expect(call).rejects.toThrow("half-way");
       expect(spy).toHaveBeenCalledTimes(round);

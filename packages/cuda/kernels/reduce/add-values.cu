@@ -9,7 +9,7 @@
 //
 // sample_keys: tells that before count_keys begins, where some rows already have more different keys than there are
 // slots, and how many slots of a block's cache (`groups`) a group may have where these keys are few: one block of 256,
-// 64 rows a thread, evenly spread.
+// 64 rows a thread, one anywhere in each of as many equal parts: keys may come again at regular distances.
 //
 // `items` rows a thread. Shares: the table, whose slots change once, the states, by addition alone, marks, which are
 // only set, and first rows, which only rise. Bytes per row: the key, or what tells the group, and the value read, and
@@ -205,7 +205,8 @@ WARPMAP_KERNEL(reduce_sample_keys, reduce_sample_keys_arguments, 256) {
   u32 marked = 0;
   const u32 stride = max(a.params.total / (256 * SAMPLES), 1u);
   for (u32 i = 0; i < SAMPLES; i++) {
-    const u64 row = u64(i * 256 + threadIdx.x) * stride;
+    const u32 part = i * 256 + threadIdx.x;
+    const u64 row = u64(part) * stride + (part * 0x9e3779b1u >> 8) % stride;
     if (row >= a.params.total) break;
     const u32 at = keyedHash(a, wordsOf(a.keys)[row]) % MARKS;
     const u32 bit = 1u << (at % 32);

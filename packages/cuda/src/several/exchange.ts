@@ -7,8 +7,11 @@ import {
   type ColumnInput,
   type DeviceArray,
   type GpuBuffer,
+  type Kernel,
+  type KernelSource,
   type Range,
   type Readback,
+  type Recording,
   type ScalarType,
   type Scratch,
   scalarBytes,
@@ -44,6 +47,14 @@ export function startsOf(counts: readonly number[]): number[] {
     return sum - count;
   });
 }
+
+/** What a source records, with a kernel and memory for what goes through copies of the driver. */
+type Recorded<P extends string, B extends string> = (
+  source: Source,
+  number: number,
+  kernel: Kernel<P, B>,
+  between: GpuBuffer | undefined,
+) => Recording;
 
 const ofOwner = ({ starts, counts }: Source, owner: number): Run => ({
   FROM: starts[owner],
@@ -102,32 +113,23 @@ export class Exchange {
     const { gpus, scratch, counts } = this;
     const bytes = scalarBytes[type] * each;
     const buffers = await settled(counts.map((count, owner) => scratch[owner].buffer(count * bytes + 4)));
-    await settled(
-      this.sources.map(async (source, s) => {
-        const { gpu } = gpus.hosts[source.gpu];
-        const gather = await gpu.compile(ownerKernels.gather, {});
-        const between = await this.#between(source, bytes);
-        for (const owner of this.#owners(source)) gpus.context(source.gpu).after(gpus.context(owner));
-        await gpu.submit("exchange", (recorder) => {
-          for (const owner of this.#owners(source)) {
-            let place = this.#bases[s][owner];
-            for (const { FROM, COUNT } of [ofOwner(source, owner), source.ofAll]) {
-              const to = { buffer: buffers[owner], offset: place * bytes };
-              const isCopied = between && !gpus.reaches(source.gpu, owner);
-              const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
-              const bindings = { order: source.order, column: inputs[s], to: at };
-              const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
-              place += COUNT;
-              if (COUNT === 0) continue;
-              recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
-              if (isCopied)
-                gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...to, gpu: owner }, COUNT * bytes);
-            }
-          }
-        });
-        for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
-      }),
-    );
+    await this.#submit(bytes, ownerKernels.gather, (source, s, gather, between) => (recorder) => {
+      for (const owner of this.#owners(source)) {
+        let place = this.#bases[s][owner];
+        for (const { FROM, COUNT } of [ofOwner(source, owner), source.ofAll]) {
+          const to = { buffer: buffers[owner], offset: place * bytes };
+          const isCopied = between && !gpus.reaches(source.gpu, owner);
+          const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
+          const bindings = { order: source.order, column: inputs[s], to: at };
+          const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
+          place += COUNT;
+          if (COUNT === 0) continue;
+          recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
+          if (isCopied)
+            gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...to, gpu: owner }, COUNT * bytes);
+        }
+      }
+    });
     return counts.map((count, owner) => gpus.view(owner, type, count * each, { buffer: buffers[owner] }));
   }
 
@@ -147,42 +149,49 @@ export class Exchange {
   ): Promise<void> {
     const { gpus } = this;
     const bytes = scalarBytes[type];
-    await settled(
-      this.sources.map(async (source, s) => {
-        const { gpu } = gpus.hosts[source.gpu];
-        const [scatter, fill] = await Promise.all([
-          gpu.compile(ownerKernels.scatter, {}),
-          gpu.compile(ownerKernels.fill, {}),
-        ]);
-        const between = await this.#between(source, bytes);
-        const selected = source.counts.reduce((sum, count) => sum + count, 0);
-        for (const owner of this.#owners(source)) gpus.context(source.gpu).after(gpus.context(owner));
-        const record: Parameters<typeof gpu.submit>[1] = (recorder) => {
-          if (selected < source.count) {
-            const [LOW, HIGH = 0] = absent;
-            const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
-            recorder.dispatch(fill, { to: to[s] }, params, blocksFor(source.count));
-          }
-          for (const owner of this.#owners(source)) {
-            const { FROM, COUNT } = ofOwner(source, owner);
-            const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
-            const isCopied = between && !gpus.reaches(source.gpu, owner);
-            const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
-            if (isCopied)
-              gpus.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
-            const bindings = { order: source.order, column, to: to[s] };
-            recorder.dispatch(
-              scatter,
-              bindings,
-              { COUNT, FROM, BYTES: bytes, STRIDE: bytes },
-              blocksFor(COUNT),
-            );
-          }
-        };
-        await gpu.submit("exchange", record, reads[s]);
-        for (const owner of this.#owners(source)) gpus.context(owner).after(gpus.context(source.gpu));
+    const filling = await settled(gpus.hosts.map(({ gpu }) => gpu.compile(ownerKernels.fill, {})));
+    const record: Recorded<"COUNT" | "FROM" | "BYTES" | "STRIDE", "order" | "column" | "to"> =
+      (source, s, scatter, between) => (recorder) => {
+        if (source.counts.reduce((sum, count) => sum + count, 0) < source.count) {
+          const [LOW, HIGH = 0] = absent;
+          const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
+          recorder.dispatch(filling[source.gpu], { to: to[s] }, params, blocksFor(source.count));
+        }
+        for (const owner of this.#owners(source)) {
+          const { FROM, COUNT } = ofOwner(source, owner);
+          const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
+          const isCopied = between && !gpus.reaches(source.gpu, owner);
+          const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
+          if (isCopied)
+            gpus.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
+          const bindings = { order: source.order, column, to: to[s] };
+          const params = { COUNT, FROM, BYTES: bytes, STRIDE: bytes };
+          recorder.dispatch(scatter, bindings, params, blocksFor(COUNT));
+        }
+      };
+    await this.#submit(bytes, ownerKernels.scatter, record, reads);
+  }
+
+  /** Has each source do what is recorded, all of them at once, between what all GPUs do before and after. */
+  async #submit<P extends string, B extends string>(
+    bytes: number,
+    source: KernelSource<P, B, never>,
+    record: Recorded<P, B>,
+    reads: readonly (readonly Readback[])[] = [],
+  ): Promise<void> {
+    const { gpus, sources } = this;
+    const ready = await settled(
+      sources.map(async (each, s) => {
+        const kernel = await gpus.hosts[each.gpu].gpu.compile(source, {} as never);
+        return record(each, s, kernel, await this.#between(each, bytes));
       }),
     );
+    gpus.meet();
+    const begun = await settled(
+      sources.map(({ gpu }, s) => gpus.hosts[gpu].gpu.begin("exchange", ready[s], reads[s] ?? [])),
+    );
+    gpus.meet();
+    await settled(begun.map(({ arrived }) => arrived));
   }
 
   /** Memory of an owner for a column of its elements, zeroed. */

@@ -101,17 +101,22 @@ export class Gpus {
     this.context(on).copyBetween(this.context(from.gpu), source, this.context(to.gpu), target, bytes);
   }
 
+  get #own(): CudaContext[] {
+    return this.hosts.map(({ gpu }) => gpu.context);
+  }
+
   get #contexts(): CudaContext[] {
-    const own = this.hosts.map(({ gpu }) => gpu.context);
-    return [...own, ...(this.#lanes ? this.#lanes.#contexts : [])];
+    return [...this.#own, ...(this.#lanes ? this.#lanes.#contexts : [])];
   }
 
   /** What is submitted to any of the GPUs, or their lanes, later runs after all that was submitted to any by now. */
   fence(): void {
-    if (!this.areAlive) return;
-    const all = this.#contexts;
-    for (const context of all) all[0].after(context);
-    for (const context of all) context.after(all[0]);
+    if (this.areAlive) joinStreams(this.#contexts);
+  }
+
+  /** The same of these streams alone. */
+  meet(): void {
+    joinStreams(this.#own);
   }
 
   /** What is submitted here later runs after all that was submitted to the same GPUs of `others` by now. */
@@ -138,4 +143,10 @@ export class Gpus {
   destroy(loss?: Loss): void {
     for (const { gpu } of this.#lanes?.hosts ?? []) gpu.destroy(loss);
   }
+}
+
+/** What is submitted to any of the streams later runs after all that was submitted to any by now. */
+function joinStreams(all: readonly CudaContext[]): void {
+  for (const context of all) all[0].after(context);
+  for (const context of all) context.after(all[0]);
 }

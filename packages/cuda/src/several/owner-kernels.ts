@@ -9,8 +9,12 @@ export const ownerKernels = {
   ),
   count: kernelSource(
     "owner_count",
-    ["COUNT", "OWNERS", "CHUNKS", "OWN", "HOT", "STAYING"],
-    [fragment("", { bindings: { hashes: read(), mask: read(), hot: read(), counts: readWrite() } })],
+    ["COUNT", "WORDS", "FLOAT", "FIRST", "SEED", "OWNERS", "CHUNKS", "OWN", "HOT", "STAYING"],
+    [
+      fragment("", {
+        bindings: { column: read(), hashes: readWrite(), mask: read(), hot: read(), counts: readWrite() },
+      }),
+    ],
   ),
   offsets: kernelSource(
     "owner_offsets",

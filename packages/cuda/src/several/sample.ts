@@ -9,7 +9,7 @@ import { inputOn, rangeOf } from "./inputs.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { arrayOf, overlaps, type Piece, piecesOf, type Span, spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
-import { hashesOf, type KeyPart, scratchOf } from "./sorted-batch.js";
+import { hashedColumns, hashesOf, type KeyPart, scratchOf } from "./sorted-batch.js";
 
 /** Rows of a GPU that are looked at. An estimate, not measured on several GPUs. */
 const SAMPLED = 4096;
@@ -35,7 +35,8 @@ export async function sampledRows(
         return inputOn(gpus, scratch[gpu], "u32", values, { ...span, count: words.length });
       }),
     );
-    const { buffer } = await hashesOf(gpus, span, scratch[gpu], columns, { keys, seed });
+    const hashed = hashedColumns({ keys, seed }, columns);
+    const { buffer } = await hashesOf(gpus, span, scratch[gpu], hashed);
     const hashes = new Uint32Array(span.count);
     await gpus.hosts[gpu].gpu.submit("sample", () => {}, [{ buffer, offset: 0, into: asBytes(hashes) }]);
     return hashes;

@@ -73,8 +73,11 @@ export async function joinShared(
   const most = mostPairs ?? MAX_PAIRS;
   const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
   try {
-    for (const { keys, parts } of broadcasts ? [] : [left, right])
-      sorted.push(await sortedRows(host, keys.rows, parts, chunks));
+    if (!broadcasts)
+      sorted = await settled(
+        [left, right].map(({ keys, parts }) => sortedRows(host, keys.rows, parts, chunks)),
+        (batch) => batch.release(),
+      );
     const isUneven = sorted.some(({ owned }) => isSkewed(owned));
     const hot = isUneven ? await hotOf(host, [left, right]) : null;
     if (hot) sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));

@@ -38,6 +38,17 @@ interface Hashed extends Span {
   readonly mask: Range | undefined;
 }
 
+/** A column of keys on a GPU, as what hashes take in. */
+interface HashedColumn {
+  readonly column: Range;
+  readonly params: {
+    readonly WORDS: number;
+    readonly FLOAT: number;
+    readonly FIRST: number;
+    readonly SEED: number;
+  };
+}
+
 /** A batch in the order of the owners of its elements, and of an owner's by chunks: equal keys are in the same one. */
 export class SortedBatch {
   private constructor(
@@ -58,16 +69,18 @@ export class SortedBatch {
         batch.keys.map(({ column, type, each }) => inputs.of(type, column, each)),
       );
       const masks = batch.where && (await inputs.of("u8", batch.where as ColumnInput));
-      const hash = async (span: Span, s: number): Promise<Hashed> => {
-        const own = columns.map((column) => column[s]);
-        return {
-          ...span,
-          hashes: await hashesOf(gpus, span, scratch[span.gpu], own, batch),
-          mask: masks?.[s],
-        };
-      };
-      const hashed = await settled(spans.map(hash));
-      const sources = await settled(hashed.map((each) => sort(gpus, each, scratch[each.gpu], chunks)));
+      const hashed: Hashed[] = [];
+      const sources = await settled(
+        spans.map(async (span, s) => {
+          const own = hashedColumns(
+            batch,
+            columns.map((column) => column[s]),
+          );
+          const hashes = await hashesOf(gpus, span, scratch[span.gpu], own.slice(0, -1));
+          hashed[s] = { ...span, hashes, mask: masks?.[s] };
+          return sort(gpus, hashed[s], scratch[span.gpu], chunks, { last: own.at(-1) });
+        }),
+      );
       return new SortedBatch(gpus, hashed, sources, inputs, scratch, chunks);
     } catch (error) {
       gpus.release(scratch);
@@ -89,7 +102,7 @@ export class SortedBatch {
   /** The same batch, which this one gives up, with elements of hot keys in other places. */
   async split(hot: HotHashes): Promise<SortedBatch> {
     const { gpus, hashed, inputs, scratch, chunks } = this;
-    const sources = await settled(hashed.map((each) => sort(gpus, each, scratch[each.gpu], chunks, hot)));
+    const sources = await settled(hashed.map((each) => sort(gpus, each, scratch[each.gpu], chunks, { hot })));
     return new SortedBatch(gpus, hashed, sources, inputs, scratch, chunks);
   }
 
@@ -121,35 +134,45 @@ export class SortedBatch {
 export const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
 const total = (of: readonly number[]) => of.reduce((sum, count) => sum + count, 0);
 
-/** The hashes by which a GPU's elements have owners. */
+/** The columns of keys. */
+export function hashedColumns(
+  { keys, seed }: Omit<Batch, "where">,
+  columns: readonly Range[],
+): HashedColumn[] {
+  return columns.map((column, i) => {
+    const { type, each = 1 } = keys[i];
+    const [WORDS, FLOAT] = [scalarWords[type] * each, Number(type[0] === "f")];
+    return { column, params: { WORDS, FLOAT, FIRST: Number(i === 0), SEED: seed } };
+  });
+}
+
+/** The hashes, by columns, by which a GPU's elements have owners. */
 export async function hashesOf(
   gpus: Gpus,
   { gpu: at, count: COUNT }: Span,
   scratch: Scratch,
-  columns: readonly Range[],
-  { keys, seed }: Pick<Batch, "keys" | "seed">,
+  columns: readonly HashedColumn[],
 ): Promise<Range> {
   const { gpu } = gpus.hosts[at];
   const hashes = { buffer: await scratch.buffer(4 * COUNT + 4) };
   const hash = await gpu.compile(ownerKernels.hash, {});
   await gpu.submit("owners", (recorder) => {
-    columns.forEach((column, i) => {
-      const { type, each = 1 } = keys[i];
-      const [WORDS, FLOAT] = [scalarWords[type] * each, Number(type[0] === "f")];
-      const params = { COUNT, WORDS, FLOAT, FIRST: Number(i === 0), SEED: seed };
-      recorder.dispatch(hash, { column, hashes }, params, blocksFor(COUNT));
-    });
+    for (const { column, params } of columns)
+      recorder.dispatch(hash, { column, hashes }, { ...params, COUNT }, blocksFor(COUNT));
   });
   return hashes;
 }
 
-/** Puts the numbers of a GPU's elements into the order of their owners; counts have those of all GPUs last. */
+/**
+ * Puts the numbers of a GPU's elements into the order of their owners; counts have those of all GPUs last.
+ * @param how the column that hashes have yet to take in, if any; and hot keys
+ */
 async function sort(
   gpus: Gpus,
   { gpu: OWN, first, count: COUNT, hashes, mask }: Hashed,
   scratch: Scratch,
   CHUNKS: number,
-  hot?: HotHashes,
+  { last, hot }: { readonly last?: HashedColumn | undefined; readonly hot?: HotHashes },
 ): Promise<Source> {
   const { gpu } = gpus.hosts[OWN];
   const OWNERS = gpus.count * CHUNKS;
@@ -171,7 +194,7 @@ async function sort(
   await gpu.submit(
     "owners",
     (recorder) => {
-      recorder.dispatch(count, bindings, params, blocks);
+      recorder.dispatch(count, { ...bindings, column: last?.column }, { ...params, ...last?.params }, blocks);
       recorder.dispatch(offsets, { counts: counted, starts }, { BINS, SHARES }, 1);
       recorder.dispatch(place, { ...bindings, order }, params, blocks);
     },

@@ -2,7 +2,8 @@
 // rows already have so many different keys; and how many slots of a cache (params.groups) a group may have, where these
 // keys are few. A fragment after rows.wgsl and keyed-hash.wgsl.
 //
-// One workgroup of 256 invocations, SAMPLES rows each, evenly spread. Owns control.keysLeft, which it only sets, and
+// One workgroup of 256 invocations, SAMPLES rows each, one anywhere in each of as many equal parts: keys may come again
+// at regular distances. Owns control.keysLeft, which it only sets, and
 // control.keyReplicas. Bytes read: 4 a sample.
 
 const SAMPLES: u32 = 64u;
@@ -16,7 +17,8 @@ var<workgroup> marked: atomic<u32>;
 fn main(@builtin(local_invocation_index) local: u32) {
   let stride = max(params.total / (WORKGROUP * SAMPLES), 1u);
   for (var i = 0u; i < SAMPLES; i++) {
-    let row = (i * WORKGROUP + local) * stride;
+    let part = i * WORKGROUP + local;
+    let row = part * stride + ((part * 0x9e3779b1u) >> 8u) % stride;
     if (row >= params.total) { break; }
     let at = keyedHash(keys[row]) % MARKS;
     let bit = 1u << (at % 32u);
