@@ -7,13 +7,14 @@ import {
   type ColumnInput,
   type DeviceArray,
   type GpuBuffer,
+  getOrMake,
   type Kernel,
   type KernelSource,
   type Range,
   type Readback,
   type Recording,
   type ScalarType,
-  type Scratch,
+  Scratch,
   scalarBytes,
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
@@ -69,16 +70,18 @@ export class Exchange {
   readonly moved: number;
   /** Where the elements of each source (the first index) begin among an owner's. */
   readonly #bases: readonly (readonly number[])[];
+  /** Memory of each GPU, by whose streams write it. */
+  readonly #scratch: Map<Gpus, readonly Scratch[]>;
 
-  /** @param gpus whose streams do it */
+  /** @param gpus whose streams bring elements to their owners */
   constructor(
     readonly gpus: Gpus,
     private readonly sources: readonly Source[],
-    /** Memory of each GPU. */
-    private readonly scratch: readonly Scratch[],
+    scratch: readonly Scratch[],
     /** Columns of the sources in their memory. */
     private readonly inputs: Inputs,
   ) {
+    this.#scratch = new Map([[gpus, scratch]]);
     const owners = gpus.hosts.map((_, owner) => owner);
     const received = owners.map((owner) => sources.map(({ counts, ofAll }) => counts[owner] + ofAll.COUNT));
     const starts = received.map(startsOf);
@@ -110,10 +113,12 @@ export class Exchange {
     each: number,
     inputs: readonly Range[],
   ): Promise<DeviceArray<T>[]> {
-    const { gpus, scratch, counts } = this;
+    const { gpus, counts } = this;
     const bytes = scalarBytes[type] * each;
-    const buffers = await settled(counts.map((count, owner) => scratch[owner].buffer(count * bytes + 4)));
-    await this.#submit(bytes, ownerKernels.gather, (source, s, gather, between) => (recorder) => {
+    const buffers = await settled(
+      counts.map((count, owner) => this.scratchOf(owner).buffer(count * bytes + 4)),
+    );
+    await this.#submit(gpus, bytes, ownerKernels.gather, (source, s, gather, between) => (recorder) => {
       for (const owner of this.#owners(source)) {
         let place = this.#bases[s][owner];
         for (const { FROM, COUNT } of [ofOwner(source, owner), source.ofAll]) {
@@ -139,6 +144,7 @@ export class Exchange {
    * @param to for each source the place of its first element
    * @param absent the words of what elements without an owner get
    * @param reads from these places, when all is there
+   * @param on whose streams do it
    */
   async bringBack(
     type: ScalarType,
@@ -146,10 +152,10 @@ export class Exchange {
     to: readonly Range[],
     absent: readonly number[],
     reads: readonly (readonly Readback[])[],
+    on: Gpus,
   ): Promise<void> {
-    const { gpus } = this;
     const bytes = scalarBytes[type];
-    const filling = await settled(gpus.hosts.map(({ gpu }) => gpu.compile(ownerKernels.fill, {})));
+    const filling = await settled(on.hosts.map(({ gpu }) => gpu.compile(ownerKernels.fill, {})));
     const record: Recorded<"COUNT" | "FROM" | "BYTES" | "STRIDE", "order" | "column" | "to"> =
       (source, s, scatter, between) => (recorder) => {
         if (source.counts.reduce((sum, count) => sum + count, 0) < source.count) {
@@ -160,56 +166,57 @@ export class Exchange {
         for (const owner of this.#owners(source)) {
           const { FROM, COUNT } = ofOwner(source, owner);
           const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
-          const isCopied = between && !gpus.reaches(source.gpu, owner);
+          const isCopied = between && !on.reaches(source.gpu, owner);
           const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
           if (isCopied)
-            gpus.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
+            on.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
           const bindings = { order: source.order, column, to: to[s] };
           const params = { COUNT, FROM, BYTES: bytes, STRIDE: bytes };
           recorder.dispatch(scatter, bindings, params, blocksFor(COUNT));
         }
       };
-    await this.#submit(bytes, ownerKernels.scatter, record, reads);
+    await this.#submit(on, bytes, ownerKernels.scatter, record, reads);
   }
 
   /** Has each source do what is recorded, all of them at once, between what all GPUs do before and after. */
   async #submit<P extends string, B extends string>(
+    on: Gpus,
     bytes: number,
     source: KernelSource<P, B, never>,
     record: Recorded<P, B>,
     reads: readonly (readonly Readback[])[] = [],
   ): Promise<void> {
-    const { gpus, sources } = this;
+    const { sources } = this;
     const ready = await settled(
       sources.map(async (each, s) => {
-        const kernel = await gpus.hosts[each.gpu].gpu.compile(source, {} as never);
-        return record(each, s, kernel, await this.#between(each, bytes));
+        const kernel = await on.hosts[each.gpu].gpu.compile(source, {} as never);
+        return record(each, s, kernel, await this.#between(on, each, bytes));
       }),
     );
-    gpus.meet();
+    on.meet();
     const begun = await settled(
-      sources.map(({ gpu }, s) => gpus.hosts[gpu].gpu.begin("exchange", ready[s], reads[s] ?? [])),
+      sources.map(({ gpu }, s) => on.hosts[gpu].gpu.begin("exchange", ready[s], reads[s] ?? [])),
     );
-    gpus.meet();
+    on.meet();
     await settled(begun.map(({ arrived }) => arrived));
   }
 
   /** Memory of an owner for a column of its elements, zeroed. */
   async column<T extends ScalarType>(type: T, owner: number): Promise<DeviceArray<T>> {
     const count = this.counts[owner];
-    const buffer = await this.scratch[owner].buffer(count * scalarBytes[type] + 4);
+    const buffer = await this.scratchOf(owner).buffer(count * scalarBytes[type] + 4);
     await this.gpus.hosts[owner].gpu.submit("zero", (recorder) => recorder.clear(buffer));
     return this.gpus.view(owner, type, count, { buffer });
   }
 
-  /** Memory of a GPU for the time of this exchange. */
-  scratchOf(gpu: number): Scratch {
-    return this.scratch[gpu];
+  /** Memory of a GPU for the time of this exchange. @param on whose streams write it */
+  scratchOf(gpu: number, on = this.gpus): Scratch {
+    return getOrMake(this.#scratch, on, () => on.hosts.map((host) => new Scratch(host.gpu)))[gpu];
   }
 
   /** @param isDone no stream works on its memory any more */
   release(isDone?: boolean): void {
-    this.gpus.release(this.scratch, isDone);
+    this.gpus.release([...this.#scratch.values()].flat(), isDone);
   }
 
   /** Owners of some of a source's elements. */
@@ -218,9 +225,8 @@ export class Exchange {
   }
 
   /** Memory for what goes through copies of the driver. */
-  async #between(source: Source, bytes: number): Promise<GpuBuffer | undefined> {
-    const { gpus } = this;
-    const reachesAll = gpus.hosts.every((_, owner) => gpus.reaches(source.gpu, owner));
-    return reachesAll ? undefined : this.scratch[source.gpu].buffer(source.count * bytes + 4);
+  async #between(on: Gpus, source: Source, bytes: number): Promise<GpuBuffer | undefined> {
+    const reachesAll = on.hosts.every((_, owner) => on.reaches(source.gpu, owner));
+    return reachesAll ? undefined : this.scratchOf(source.gpu, on).buffer(source.count * bytes + 4);
   }
 }

@@ -36,11 +36,14 @@ interface Place {
   readonly offset: number;
 }
 
+/** Where elements go: to those who own them, or results to where the elements came from. */
+type Way = "there" | "back";
+
 export class Gpus {
   /** Whether a GPU (the first index) reads and writes the memory of another by itself. */
   readonly #reach: readonly (readonly boolean[])[];
 
-  #lanes: Gpus | undefined;
+  readonly #lanes = new Map<Way, Gpus>();
   /** Those that these are lanes of, or these. */
   readonly #main: Gpus;
 
@@ -59,8 +62,9 @@ export class Gpus {
   }
 
   /** The same GPUs by other streams, for exchanges beside the work of these. */
-  get lanes(): Gpus {
-    if (this.#lanes) return this.#lanes;
+  lane(way: Way): Gpus {
+    const known = this.#lanes.get(way);
+    if (known) return known;
     const made: CudaHost[] = [];
     try {
       for (const host of this.hosts) made.push({ ...host, gpu: host.gpu.lane() });
@@ -68,8 +72,9 @@ export class Gpus {
       for (const { gpu } of made) gpu.destroy();
       throw error;
     }
-    this.#lanes = new Gpus(made, this);
-    return this.#lanes;
+    const lane = new Gpus(made, this);
+    this.#lanes.set(way, lane);
+    return lane;
   }
 
   get count(): number {
@@ -106,7 +111,7 @@ export class Gpus {
   }
 
   get #contexts(): CudaContext[] {
-    return [...this.#own, ...(this.#lanes ? this.#lanes.#contexts : [])];
+    return [...this.#own, ...[...this.#lanes.values()].flatMap((lane) => lane.#own)];
   }
 
   /** What is submitted to any of the GPUs, or their lanes, later runs after all that was submitted to any by now. */
@@ -141,7 +146,7 @@ export class Gpus {
 
   /** Ends the lanes. @param loss what calls that are under way are told */
   destroy(loss?: Loss): void {
-    for (const { gpu } of this.#lanes?.hosts ?? []) gpu.destroy(loss);
+    for (const { hosts } of this.#lanes.values()) for (const { gpu } of hosts) gpu.destroy(loss);
   }
 }
 

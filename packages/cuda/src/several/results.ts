@@ -107,12 +107,14 @@ export class Columns {
    * Takes a round's results in.
    * @param results of each column by owner
    * @param absent for each column the words of what elements without an owner get
+   * @param on whose streams do it
    */
   async bringBack(
     exchange: Exchange,
     spans: readonly Span[],
     results: readonly (readonly (DeviceArray | null)[])[],
     absent: readonly (readonly number[])[],
+    on: Gpus,
   ): Promise<void> {
     for (const [c, type] of this.types.entries()) {
       const places = await settled(
@@ -120,13 +122,13 @@ export class Columns {
           const at = this.#inPlace(c, span);
           if (at) return { at, reads: [] };
           const bytes = span.count * scalarBytes[type];
-          const buffer = await exchange.scratchOf(span.gpu).buffer(bytes + 4);
+          const buffer = await exchange.scratchOf(span.gpu, on).buffer(bytes + 4);
           return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
         }),
       );
       const [to, reads] = [places.map(({ at }) => at), places.map(({ reads }) => reads)];
-      await exchange.bringBack(type, results[c], to, absent[c], reads);
-      await settled(spans.map((span, s) => this.#distribute(exchange.gpus, c, span, to[s])));
+      await exchange.bringBack(type, results[c], to, absent[c], reads, on);
+      await settled(spans.map((span, s) => this.#distribute(on, c, span, to[s])));
     }
   }
 

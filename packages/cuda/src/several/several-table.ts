@@ -10,7 +10,7 @@ import {
   checkSlots,
   columnsOf,
   type Destination,
-  type DeviceArray,
+  DeviceArray,
   elementsOf,
   type Input,
   type InsertCall,
@@ -36,7 +36,7 @@ import type { Exchange } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
-import { exchangeRemark, inRounds, ROUND } from "./rounds.js";
+import { exchangeRemark, type GoBack, HOST_ROUND, inRounds, ROUND } from "./rounds.js";
 import { SortedBatch } from "./sorted-batch.js";
 
 /** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
@@ -126,7 +126,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       const flags = chosen.map((each) => each?.chosen ?? null);
       for (const each of flags) if (each) made.push(each);
       for (const each of chosen) selected += each?.selected ?? 0;
-      return () => results.bringBack(exchange, spans, [flags], [[0]]);
+      return (on: Gpus) => results.bringBack(exchange, spans, [flags], [[0]], on);
     };
     // equal keys of the whole batch meet
     await results.keepUnlessThrown(() => this.#eachRound(keys, null, call, work, Number.POSITIVE_INFINITY));
@@ -149,7 +149,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         return part.insert(round.keys[owner], round.values[owner], policy, options);
       });
       for (const each of tallies) if (each) addTally(tally, each);
-      return marks && (() => marks.bringBack(exchange, spans, [flags], [[0]]));
+      return marks && ((on: Gpus) => marks.bringBack(exchange, spans, [flags], [[0]], on));
     });
     return tally;
   }
@@ -324,7 +324,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         const answers = (await answer(round)) as (DeviceArray[] | null)[];
         round.made.push(...answers.flatMap((columns) => columns ?? []));
         const columns = results.outputs.map((_, c) => answers.map((each) => each?.[c] ?? null));
-        return () => results.bringBack(round.exchange, round.spans, columns, absent);
+        return (on: Gpus) => results.bringBack(round.exchange, round.spans, columns, absent, on);
       }),
     );
   }
@@ -334,8 +334,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     keys: Input<K>,
     values: Input<V> | null,
     call: InsertCall,
-    work: (round: TableRound<K, V>) => Promise<(() => Promise<void>) | undefined>,
-    most = this.host.least.round ?? ROUND,
+    work: (round: TableRound<K, V>) => Promise<GoBack | undefined>,
+    most = this.host.least.round ?? (isOnDevice(inputsOf(keys)) ? ROUND : HOST_ROUND),
   ): Promise<void> {
     const { gpus } = this.host;
     for (const { gpu } of gpus.hosts) gpu.checkAlive();
@@ -515,6 +515,9 @@ async function delivered<T extends KeyType | ValueType>(
   const ofOwner = (owner: number) => all.map((column) => column[owner]);
   return exchange.counts.map((_, owner) => elementsOf(type, ofOwner(owner)) as Input<T>);
 }
+
+const isOnDevice = (columns: readonly ColumnInput[]) =>
+  columns.every((column) => column instanceof DeviceArray);
 
 /** The columns of elements that are given, and of results. */
 const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>
