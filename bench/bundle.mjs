@@ -1,5 +1,5 @@
 // Benchmarks from their TypeScript sources, without a build of dist.
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "rolldown";
@@ -7,12 +7,26 @@ import { sourceTexts } from "../scripts/build-plugins.mjs";
 
 const bench = dirname(fileURLToPath(import.meta.url));
 const pkg = JSON.parse(readFileSync(resolve(bench, "../package.json"), "utf8"));
-const packages = Object.keys({ ...pkg.dependencies, ...pkg.devDependencies, ...pkg.peerDependencies });
+const own = ["warpmap", "warpmap-cuda", "warpmap-cluster"];
+const packages = Object.keys({
+  ...pkg.dependencies,
+  ...pkg.devDependencies,
+  ...pkg.peerDependencies,
+  koffi: "",
+}).filter((name) => !own.includes(name));
 const bundles = resolve(bench, "../node_modules/.cache/warpmap/bench");
 
-/** Bundles the module whose text is `source` under a name, and imports it. Imports in it are absolute paths. */
-export async function bundle(name, source) {
-  return import(await bundleTo(name, source));
+/**
+ * Bundles the module whose text is `source` under a name, and imports it. Imports in it are absolute paths.
+ * @param withCuda the CUDA engine of this clone goes with it, whose kernels `npm run build:kernels` makes
+ */
+export async function bundle(name, source, withCuda = false) {
+  if (!withCuda) return import(await bundleTo(name, source));
+  const cuda = resolve(bench, "../packages/cuda");
+  process.env.WARPMAP_CUDA_KERNELS ??= join(cuda, "dist/kernels.fatbin");
+  const url = await bundleTo(name, `import ${JSON.stringify(join(cuda, "src/index.ts"))};\n${source}`);
+  cpSync(join(cuda, "src/driver/waiter.mjs"), join(bundles, "waiter.mjs"));
+  return import(url);
 }
 
 /** The URL of what users import, bundled. */
@@ -27,7 +41,10 @@ async function bundleTo(name, source) {
     platform: "node",
     external: (id) =>
       id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`)),
-    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    resolve: {
+      alias: { "warpmap/engine": resolve(bench, "../src/engine/kit.ts") },
+      extensionAlias: { ".js": [".ts", ".js"] },
+    },
     transform: { target: "es2022" },
     checks: { pluginTimings: false }, // said of a busy machine
     plugins: [

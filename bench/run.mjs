@@ -1,6 +1,6 @@
 // npm run bench: runs a benchmark from its TypeScript source, without a build of dist, as `warpmap bench` runs those of the package.
 //
-//   npm run bench -- NAME [--device auto|webgpu|cpu] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT]
+//   npm run bench -- NAME [--device auto|webgpu|cuda|cpu] [--software] [--threads N] [--size N] [--runs N] [--sweep WHAT]
 //                         [--multiplicity N] [--json FILE] [--svg FILE]
 //
 // NAME is a file of this folder that exports run(): gups, static-map, join-vs-duckdb, … Some need development dependencies, such as DuckDB.
@@ -20,6 +20,7 @@ const { asCallError, bench, fail, module } = await bundle(
 export { bench } from ${JSON.stringify(join(folder, "../src/cli/bench.ts"))};
 export { fail } from ${JSON.stringify(join(folder, "../src/cli/failure.ts"))};
 export * as module from ${JSON.stringify(join(folder, `${name}.ts`))};`,
+  options.device.startsWith("cuda"),
 );
 const interrupt = new AbortController();
 process.once("SIGINT", () => interrupt.abort());

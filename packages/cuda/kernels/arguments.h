@@ -106,14 +106,24 @@ struct owner_place_arguments {
   uint32_t COUNT, OWNERS, CHUNKS, OWN, HOT, STAYING;
 };
 
+struct owner_send_arguments {
+  Range order, column, segments;
+  uint32_t SEGMENTS, BYTES, BASE;
+};
+
+struct owner_take_arguments {
+  Range order, segments, to;
+  uint32_t SEGMENTS, BYTES;
+};
+
 struct owner_gather_arguments {
   Range order, column, to;
-  uint32_t COUNT, FROM, BYTES, BASE;
+  uint32_t COUNT;
 };
 
 struct owner_scatter_arguments {
   Range order, column, to;
-  uint32_t COUNT, FROM, BYTES, STRIDE;
+  uint32_t COUNT, BYTES, STRIDE;
 };
 
 struct owner_merge_arguments {

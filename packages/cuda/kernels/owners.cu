@@ -6,8 +6,11 @@
 //                   the hashes take it in before
 //   owner_offsets   the prefix sums of all counts, in place; starts[bin], and behind the last the sum; one block of 1,024
 //   owner_place     order: the numbers of the selected elements, by bin
-//   owner_gather    to[i] = column[order[FROM + i]], or without a column that number itself and BASE
-//   owner_scatter   to[order[FROM + i]] = the first BYTES of column[i], whose elements are STRIDE bytes apart
+//   owner_send      segment[i] = column[order[from + i]], or without a column that number itself and BASE, of all segments:
+//                   SEGMENTS × tiles of 2,048 elements
+//   owner_take      to[order[from + i]] = segment[i], the same
+//   owner_gather    to[i] = column[order[i]]
+//   owner_scatter   to[order[i]] = the first BYTES of column[i], whose elements are STRIDE bytes apart
 //   owner_fill      one element all over a column
 //   owner_merge     of LISTS ascending lists one after another: where each element is among all of them
 //
@@ -61,20 +64,24 @@ constexpr u32 OWNER_WARPS = BLOCK / 32;
 constexpr u32 AT_ONCE = 8;
 
 /// Calls visit(i, bin) for all elements of a warp's share in their order, its lanes together; behind the last, `bin` is
-/// none. hashOf(i) answers the hash of one that is there.
-template <class Arguments, class Hash, class Visit>
-WARPMAP_DEVICE void eachOfShare(const Arguments& a, const Hash& hashOf, const Visit& visit) {
+/// none. load(i) loads what hashOf(i, loaded) makes the hash of.
+template <class Arguments, class Load, class Hash, class Visit>
+WARPMAP_DEVICE void eachOfShare(const Arguments& a, const Load& load, const Hash& hashOf, const Visit& visit) {
   const u64 warps = u64(gridDim.x) * OWNER_WARPS, share = ceilDivide(ceilDivide(a.COUNT, warps), 32) * 32;
   const u64 first = (u64(blockIdx.x) * OWNER_WARPS + threadIdx.x / 32) * share;
   const u64 end = first + share < a.COUNT ? first + share : a.COUNT;
   for (u64 at = first + threadIdx.x % 32; at - threadIdx.x % 32 < end; at += 32 * AT_ONCE) {
-    u32 bins[AT_ONCE];
+    decltype(load(0)) loaded[AT_ONCE];
 #pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) bins[item] = at + 32 * item < end ? hashOf(at + 32 * item) : 0;
+    for (u32 item = 0; item < AT_ONCE; item++) {
+      if (at + 32 * item < end) loaded[item] = load(at + 32 * item);
+    }
 #pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) bins[item] = binOf(a, u32(at + 32 * item), bins[item], at + 32 * item < end);
-#pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) visit(u32(at + 32 * item), bins[item]);
+    for (u32 item = 0; item < AT_ONCE; item++) {
+      const u64 i = at + 32 * item;
+      const bool isThere = i < end;
+      visit(u32(i), binOf(a, u32(i), isThere ? hashOf(i, loaded[item]) : 0, isThere));
+    }
   }
 }
 
@@ -83,18 +90,27 @@ template <class Visit> WARPMAP_DEVICE void eachElementOf(u64 count, const Visit&
   for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < count; i += u64(gridDim.x) * BLOCK) visit(i);
 }
 
-/// For this thread's elements, AT_ONCE at a time: store(i, load(i)).
+/// Elements that a block goes through at once.
+constexpr u32 OWNER_TILE = BLOCK * AT_ONCE;
+
+/// For the elements `first` to `end` of a block, OWNER_TILE at most: store(i, load(i)).
+template <class Load, class Store> WARPMAP_DEVICE void allAtOnce(u64 first, u64 end, const Load& load, const Store& store) {
+  decltype(load(0)) loaded[AT_ONCE];
+#pragma unroll
+  for (u32 item = 0; item < AT_ONCE; item++) {
+    const u64 i = first + item * BLOCK + threadIdx.x;
+    if (i < end) loaded[item] = load(i);
+  }
+#pragma unroll
+  for (u32 item = 0; item < AT_ONCE; item++) {
+    const u64 i = first + item * BLOCK + threadIdx.x;
+    if (i < end) store(i, loaded[item]);
+  }
+}
+/// The same for all elements.
 template <class Load, class Store> WARPMAP_DEVICE void eachAtOnce(u64 count, const Load& load, const Store& store) {
-  for (u64 first = u64(blockIdx.x) * BLOCK * AT_ONCE + threadIdx.x; first < count; first += u64(gridDim.x) * BLOCK * AT_ONCE) {
-    decltype(load(0)) loaded[AT_ONCE];
-#pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) {
-      if (first + item * BLOCK < count) loaded[item] = load(first + item * BLOCK);
-    }
-#pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) {
-      if (first + item * BLOCK < count) store(first + item * BLOCK, loaded[item]);
-    }
+  for (u64 first = u64(blockIdx.x) * OWNER_TILE; first < count; first += u64(gridDim.x) * OWNER_TILE) {
+    allAtOnce(first, first + OWNER_TILE < count ? first + OWNER_TILE : count, load, store);
   }
 }
 
@@ -104,18 +120,34 @@ template <class T> struct Numbered {
   T element;
 };
 
-/// to[i] = column[order[i]].
-template <class T> WARPMAP_DEVICE void gatherAll(const u32* order, const unsigned char* column, unsigned char* to, u32 count) {
-  eachAtOnce(
-      count, [&](u64 i) { return ((const T*)column)[order[i]]; }, [&](u64 i, T element) { ((T*)to)[i] = element; });
+/// Elements one after another in some GPU's memory, and where their numbers are in `order`.
+struct Segment {
+  u64 at;
+  u32 from, count;
+};
+/// Calls visit(segment, first, end) for this block's tile. Segments take turns, so that all ways between GPUs are busy.
+template <class Arguments, class Visit> WARPMAP_DEVICE void tileOfSegment(const Arguments& a, const Visit& visit) {
+  const Segment segment = ((const Segment*)a.segments.at)[blockIdx.x % a.SEGMENTS];
+  const u64 first = u64(blockIdx.x / a.SEGMENTS) * OWNER_TILE;
+  if (first < segment.count) visit(segment, first, first + OWNER_TILE < segment.count ? first + OWNER_TILE : segment.count);
 }
-/// to[order[i]] = the element `i * stride` bytes behind `column`.
-template <class T>
-WARPMAP_DEVICE void scatterAll(const u32* order, const unsigned char* column, u32 stride, unsigned char* to, u32 count) {
-  eachAtOnce(
-      count, [&](u64 i) { return Numbered<T>{order[i], *(const T*)(column + i * stride)}; },
-      [&](u64, const Numbered<T>& one) { ((T*)to)[one.number] = one.element; });
+template <class T> WARPMAP_DEVICE void sendAll(const owner_send_arguments& a) {
+  tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
+    const u32* order = (const u32*)a.order.at + segment.from;
+    allAtOnce(
+        first, end, [&](u64 i) { return ((const T*)a.column.at)[order[i]]; },
+        [&](u64 i, T element) { ((T*)segment.at)[i] = element; });
+  });
 }
+template <class T> WARPMAP_DEVICE void takeAll(const owner_take_arguments& a) {
+  tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
+    const u32* order = (const u32*)a.order.at + segment.from;
+    allAtOnce(
+        first, end, [&](u64 i) { return Numbered<T>{order[i], ((const T*)segment.at)[i]}; },
+        [&](u64, const Numbered<T>& one) { ((T*)a.to.at)[one.number] = one.element; });
+  });
+}
+
 /// Copies the words of an element.
 WARPMAP_DEVICE void copyWords(const unsigned char* from, unsigned char* to, u32 bytes) {
   for (u32 w = 0; w < bytes / 4; w++) ((u32*)to)[w] = ((const u32*)from)[w];
@@ -146,8 +178,13 @@ WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 4) {
     __syncwarp();
   };
   u32* const hashes = (u32*)a.hashes.at;
-  if (a.column.at == nullptr) eachOfShare(a, [&](u64 i) { return hashes[i]; }, count);
-  else eachOfShare(a, [&](u64 i) { return hashes[i] = hashWith(a, i); }, count);
+  const auto known = [&](u64 i) { return hashes[i]; };
+  const auto same = [](u64, u32 hash) { return hash; };
+  const u32* const words = (const u32*)a.column.at;
+  if (words == nullptr) eachOfShare(a, known, same, count);
+  else if (a.FIRST && a.WORDS == 1 && !a.FLOAT) {
+    eachOfShare(a, [&](u64 i) { return words[i]; }, [&](u64 i, u32 word) { return hashes[i] = ownerStep(a.SEED, word); }, count);
+  } else eachOfShare(a, [&](u64 i) { return hashWith(a, i); }, [&](u64 i, u32 hash) { return hashes[i] = hash; }, count);
   const u32 warps = gridDim.x * OWNER_WARPS;
   for (u32 o = lane; o < bins; o += 32) ((u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp] = counts[warp][o];
 }
@@ -189,24 +226,41 @@ WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
     }
     __syncwarp();
   };
-  eachOfShare(a, [&](u64 i) { return ((const u32*)a.hashes.at)[i]; }, place);
+  eachOfShare(a, [&](u64 i) { return ((const u32*)a.hashes.at)[i]; }, [](u64, u32 hash) { return hash; }, place);
 }
 
-WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256, 4) {
-  const u32* order = (const u32*)a.order.at + a.FROM;
-  if (a.column.at == nullptr) eachElementOf(a.COUNT, [&](u64 i) { ((u32*)a.to.at)[i] = order[i] + a.BASE; });
-  else if (a.BYTES == 4) gatherAll<u32>(order, a.column.at, a.to.at, a.COUNT);
-  else if (a.BYTES == 8) gatherAll<u64>(order, a.column.at, a.to.at, a.COUNT);
-  else if (a.BYTES == 1) gatherAll<u8>(order, a.column.at, a.to.at, a.COUNT);
-  else eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + u64(order[i]) * a.BYTES, a.to.at + i * a.BYTES, a.BYTES); });
+WARPMAP_KERNEL(owner_send, owner_send_arguments, 256, 4) {
+  if (a.column.at == nullptr) {
+    tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
+      const u32* order = (const u32*)a.order.at + segment.from;
+      for (u64 i = first + threadIdx.x; i < end; i += BLOCK) ((u32*)segment.at)[i] = order[i] + a.BASE;
+    });
+  } else if (a.BYTES == 4) sendAll<u32>(a);
+  else if (a.BYTES == 8) sendAll<u64>(a);
+  else if (a.BYTES == 1) sendAll<u8>(a);
+  else {
+    tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
+      const u32* order = (const u32*)a.order.at + segment.from;
+      for (u64 i = first + threadIdx.x; i < end; i += BLOCK)
+        copyWords(a.column.at + u64(order[i]) * a.BYTES, (unsigned char*)segment.at + i * a.BYTES, a.BYTES);
+    });
+  }
 }
 
-WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256, 4) {
-  const u32* order = (const u32*)a.order.at + a.FROM;
-  if (a.BYTES == 4) scatterAll<u32>(order, a.column.at, a.STRIDE, a.to.at, a.COUNT);
-  else if (a.BYTES == 8) scatterAll<u64>(order, a.column.at, a.STRIDE, a.to.at, a.COUNT);
-  else if (a.BYTES == 1) scatterAll<u8>(order, a.column.at, a.STRIDE, a.to.at, a.COUNT);
-  else eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + i * a.STRIDE, a.to.at + u64(order[i]) * a.BYTES, a.BYTES); });
+WARPMAP_KERNEL(owner_take, owner_take_arguments, 256, 4) {
+  if (a.BYTES == 4) takeAll<u32>(a);
+  else if (a.BYTES == 8) takeAll<u64>(a);
+  else takeAll<u8>(a);
+}
+
+WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256) {
+  const u32* order = (const u32*)a.order.at;
+  eachElementOf(a.COUNT, [&](u64 i) { ((u32*)a.to.at)[i] = ((const u32*)a.column.at)[order[i]]; });
+}
+
+WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256) {
+  const u32* order = (const u32*)a.order.at;
+  eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + i * a.STRIDE, a.to.at + u64(order[i]) * a.BYTES, a.BYTES); });
 }
 
 WARPMAP_KERNEL(owner_merge, owner_merge_arguments, 256, 8) {

@@ -12,15 +12,16 @@ import {
   type KernelSource,
   type Range,
   type Readback,
-  type Recording,
+  type Recorder,
   type ScalarType,
   Scratch,
   scalarBytes,
 } from "warpmap/engine";
+import { addressOf } from "../runtime/memory.js";
 import { blocksFor } from "../table/table-state.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, rangeOf } from "./inputs.js";
-import { ownerKernels } from "./owner-kernels.js";
+import { ownerKernels, TILE } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
 /** Elements that one GPU reads. */
@@ -49,13 +50,42 @@ export function startsOf(counts: readonly number[]): number[] {
   });
 }
 
-/** What a source records, with a kernel and memory for what goes through copies of the driver. */
-type Recorded<P extends string, B extends string> = (
-  source: Source,
-  number: number,
-  kernel: Kernel<P, B>,
-  between: GpuBuffer | undefined,
-) => Recording;
+interface Memory {
+  readonly buffer: GpuBuffer;
+  readonly offset: number;
+}
+
+/** Elements of a source that an owner has: in its memory, and where the source's GPU reads and writes them. */
+interface Part extends Run {
+  readonly owner: number;
+  readonly there: Memory;
+  readonly at: Memory;
+}
+
+/** What a source does in an exchange. */
+interface Move<P extends string, B extends string> {
+  readonly source: Source;
+  /** Its number. */
+  readonly s: number;
+  readonly parts: readonly Part[];
+  /** The parts, as kernels read them. */
+  readonly segments: Range;
+  readonly kernel: Kernel<P, B>;
+  readonly blocks: number;
+}
+
+/** Bytes of a part as kernels read it. */
+const SEGMENT_BYTES = 16;
+
+function segmentsOf(parts: readonly Part[]): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(SEGMENT_BYTES * parts.length));
+  for (const [i, { at, FROM, COUNT }] of parts.entries()) {
+    bytes.setBigUint64(SEGMENT_BYTES * i, BigInt(addressOf(at)), true);
+    bytes.setUint32(SEGMENT_BYTES * i + 8, FROM, true);
+    bytes.setUint32(SEGMENT_BYTES * i + 12, COUNT, true);
+  }
+  return new Uint8Array(bytes.buffer);
+}
 
 const ofOwner = ({ starts, counts }: Source, owner: number): Run => ({
   FROM: starts[owner],
@@ -118,22 +148,14 @@ export class Exchange {
     const buffers = await settled(
       counts.map((count, owner) => this.scratchOf(owner).buffer(count * bytes + 4)),
     );
-    await this.#submit(gpus, bytes, ownerKernels.gather, (source, s, gather, between) => (recorder) => {
-      for (const owner of this.#owners(source)) {
-        let place = this.#bases[s][owner];
-        for (const { FROM, COUNT } of [ofOwner(source, owner), source.ofAll]) {
-          const to = { buffer: buffers[owner], offset: place * bytes };
-          const isCopied = between && !gpus.reaches(source.gpu, owner);
-          const at = isCopied ? { buffer: between, offset: FROM * bytes } : to;
-          const bindings = { order: source.order, column: inputs[s], to: at };
-          const params = { COUNT, FROM, BYTES: bytes, BASE: source.first };
-          place += COUNT;
-          if (COUNT === 0) continue;
-          recorder.dispatch(gather, bindings, params, blocksFor(COUNT));
-          if (isCopied)
-            gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...to, gpu: owner }, COUNT * bytes);
-        }
-      }
+    const there = (owner: number) => ({ buffer: buffers[owner], offset: 0 });
+    await this.#submit(gpus, bytes, ownerKernels.send, there, (recorder, { source, s, ...move }) => {
+      const bindings = { order: source.order, column: inputs[s], segments: move.segments };
+      const params = { SEGMENTS: move.parts.length, BYTES: bytes, BASE: source.first };
+      recorder.dispatch(move.kernel, bindings, params, move.blocks);
+      for (const { owner, at, there, COUNT } of move.parts)
+        if (at !== there)
+          gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...there, gpu: owner }, COUNT * bytes);
     });
     return counts.map((count, owner) => gpus.view(owner, type, count * each, { buffer: buffers[owner] }));
   }
@@ -156,49 +178,93 @@ export class Exchange {
   ): Promise<void> {
     const bytes = scalarBytes[type];
     const filling = await settled(on.hosts.map(({ gpu }) => gpu.compile(ownerKernels.fill, {})));
-    const record: Recorded<"COUNT" | "FROM" | "BYTES" | "STRIDE", "order" | "column" | "to"> =
-      (source, s, scatter, between) => (recorder) => {
+    const there = (owner: number) => rangeOf(results[owner] as DeviceArray);
+    await this.#submit(
+      on,
+      bytes,
+      ownerKernels.take,
+      there,
+      (recorder, { source, s, ...move }) => {
         if (source.counts.reduce((sum, count) => sum + count, 0) < source.count) {
           const [LOW, HIGH = 0] = absent;
           const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
           recorder.dispatch(filling[source.gpu], { to: to[s] }, params, blocksFor(source.count));
         }
-        for (const owner of this.#owners(source)) {
-          const { FROM, COUNT } = ofOwner(source, owner);
-          const from = rangeOf(results[owner] as DeviceArray, this.#bases[s][owner] * bytes);
-          const isCopied = between && !on.reaches(source.gpu, owner);
-          const column = isCopied ? { buffer: between, offset: FROM * bytes } : from;
-          if (isCopied)
-            on.copy(source.gpu, { ...from, gpu: owner }, { ...column, gpu: source.gpu }, COUNT * bytes);
-          const bindings = { order: source.order, column, to: to[s] };
-          const params = { COUNT, FROM, BYTES: bytes, STRIDE: bytes };
-          recorder.dispatch(scatter, bindings, params, blocksFor(COUNT));
-        }
-      };
-    await this.#submit(on, bytes, ownerKernels.scatter, record, reads);
+        for (const { owner, at, there, COUNT } of move.parts)
+          if (at !== there)
+            on.copy(source.gpu, { ...there, gpu: owner }, { ...at, gpu: source.gpu }, COUNT * bytes);
+        const bindings = { order: source.order, segments: move.segments, to: to[s] };
+        recorder.dispatch(move.kernel, bindings, { SEGMENTS: move.parts.length, BYTES: bytes }, move.blocks);
+      },
+      reads,
+    );
   }
 
-  /** Has each source do what is recorded, all of them at once, between what all GPUs do before and after. */
+  /**
+   * Has each source do what is recorded, all of them at once, between what all GPUs do before and after.
+   * @param there where an owner's elements begin
+   */
   async #submit<P extends string, B extends string>(
     on: Gpus,
     bytes: number,
-    source: KernelSource<P, B, never>,
-    record: Recorded<P, B>,
+    kernel: KernelSource<P, B, never>,
+    there: (owner: number) => Memory,
+    record: (recorder: Recorder, move: Move<P, B>) => void,
     reads: readonly (readonly Readback[])[] = [],
   ): Promise<void> {
     const { sources } = this;
-    const ready = await settled(
-      sources.map(async (each, s) => {
-        const kernel = await on.hosts[each.gpu].gpu.compile(source, {} as never);
-        return record(each, s, kernel, await this.#between(on, each, bytes));
+    const moves = await settled(
+      sources.map(async (source, s): Promise<Move<P, B>> => {
+        const { gpu } = on.hosts[source.gpu];
+        const parts = this.#partsOf(source, s, bytes, there, await this.#between(on, source, bytes));
+        const segments = await this.scratchOf(source.gpu, on).buffer(SEGMENT_BYTES * parts.length + 4);
+        if (parts.length > 0) gpu.write(segments, 0, segmentsOf(parts));
+        const longest = Math.max(0, ...parts.map(({ COUNT }) => COUNT));
+        return {
+          ...{ source, s, parts, segments: { buffer: segments } },
+          kernel: await gpu.compile(kernel, {} as never),
+          blocks: parts.length * Math.ceil(longest / TILE),
+        };
       }),
     );
     on.meet();
     const begun = await settled(
-      sources.map(({ gpu }, s) => on.hosts[gpu].gpu.begin("exchange", ready[s], reads[s] ?? [])),
+      moves.map((move) => {
+        const { gpu } = on.hosts[move.source.gpu];
+        return gpu.begin("exchange", (recorder) => record(recorder, move), reads[move.s] ?? []);
+      }),
     );
     on.meet();
     await settled(begun.map(({ arrived }) => arrived));
+  }
+
+  /** A source's elements by owner, the next GPU's first: so the GPUs send to different ones. */
+  #partsOf(
+    source: Source,
+    s: number,
+    bytes: number,
+    there: (owner: number) => Memory,
+    between: GpuBuffer | undefined,
+  ): Part[] {
+    const { gpus } = this;
+    const parts = this.#owners(source).flatMap((owner) => {
+      const { buffer, offset } = there(owner);
+      let place = this.#bases[s][owner];
+      return [ofOwner(source, owner), source.ofAll].map(({ FROM, COUNT }): Part => {
+        const own = { buffer, offset: offset + place * bytes };
+        place += COUNT;
+        const isCopied = between && !gpus.reaches(source.gpu, owner);
+        return {
+          owner,
+          FROM,
+          COUNT,
+          there: own,
+          at: isCopied ? { buffer: between, offset: FROM * bytes } : own,
+        };
+      });
+    });
+    const turn = ({ owner }: Part) => (owner - source.gpu - 1 + gpus.count) % gpus.count;
+    return parts.filter(({ COUNT }) => COUNT > 0).sort((a, b) => turn(a) - turn(b));
   }
 
   /** Memory of an owner for a column of its elements, zeroed. */

@@ -29,7 +29,7 @@ const LEAST_SAMPLED = 8;
 const MOST_HOT = 32;
 
 /** How often each hash is in a sample. */
-export function timesSeen(sample: Uint32Array): Map<number, number> {
+function timesSeen(sample: Uint32Array): Map<number, number> {
   const seen = new Map<number, number>();
   for (const hash of sample) seen.set(hash, (seen.get(hash) ?? 0) + 1);
   return seen;

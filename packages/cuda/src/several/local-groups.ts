@@ -13,7 +13,6 @@ import {
 } from "warpmap/engine";
 import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
-import { timesSeen } from "./hot-keys.js";
 import { rangeOf } from "./inputs.js";
 import { arrayOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
@@ -31,12 +30,17 @@ const LEAST_TWICE = 4;
  * number of classes in a population", 1984).
  */
 export function areFew(sample: Uint32Array, rows: number): boolean {
-  const seen = timesSeen(sample);
-  const times = (count: number) => [...seen.values()].filter((each) => each === count).length;
-  const [once, twice] = [times(1), times(2)];
+  const sorted = sample.slice().sort();
+  let [groups, once, twice] = [0, 0, 0];
+  for (let first = 0, end = 1; first < sorted.length; first = end++) {
+    while (sorted[end] === sorted[first]) end++;
+    groups++;
+    if (end - first === 1) once++;
+    if (end - first === 2) twice++;
+  }
   const seldom = (rows * once) / sample.length;
   const others = twice < LEAST_TWICE ? seldom : Math.min(seldom, (once * once) / (2 * twice));
-  return seen.size + others <= rows / LEAST_ROWS;
+  return groups + others <= rows / LEAST_ROWS;
 }
 
 /** What makes a reduction of all of that of parts, and the bytes of a value; null where nothing does. */

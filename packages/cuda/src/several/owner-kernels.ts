@@ -30,14 +30,24 @@ export const ownerKernels = {
       }),
     ],
   ),
+  send: kernelSource(
+    "owner_send",
+    ["SEGMENTS", "BYTES", "BASE"],
+    [fragment("", { bindings: { order: read(), column: read(), segments: read() } })],
+  ),
+  take: kernelSource(
+    "owner_take",
+    ["SEGMENTS", "BYTES"],
+    [fragment("", { bindings: { order: read(), segments: read(), to: readWrite() } })],
+  ),
   gather: kernelSource(
     "owner_gather",
-    ["COUNT", "FROM", "BYTES", "BASE"],
+    ["COUNT"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
   ),
   scatter: kernelSource(
     "owner_scatter",
-    ["COUNT", "FROM", "BYTES", "STRIDE"],
+    ["COUNT", "BYTES", "STRIDE"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
   ),
   merge: kernelSource(
@@ -51,3 +61,6 @@ export const ownerKernels = {
     [fragment("", { bindings: { to: readWrite() } })],
   ),
 };
+
+/** Elements that a block of `send` and `take` goes through. */
+export const TILE = 2048;

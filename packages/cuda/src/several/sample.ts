@@ -43,7 +43,13 @@ export async function sampledRows(
   };
   try {
     const samples = await settled(spansOf(rows, 4, gpus.count, 0).map(ofGpu));
-    return Uint32Array.from(samples.flatMap((hashes) => [...hashes]));
+    const all = new Uint32Array(samples.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const sample of samples) {
+      all.set(sample, at);
+      at += sample.length;
+    }
+    return all;
   } finally {
     gpus.release(scratch);
   }
@@ -63,8 +69,13 @@ export function chosenRows(rows: number, seed = 0): Uint32Array<ArrayBuffer> {
 }
 
 /** The words of some rows. */
-const wordsOf = (rows: Uint32Array, each: number) =>
-  Uint32Array.from({ length: rows.length * each }, (_, i) => rows[Math.floor(i / each)] * each + (i % each));
+const wordsOf = (rows: Uint32Array<ArrayBuffer>, each: number) =>
+  each === 1
+    ? rows
+    : Uint32Array.from(
+        { length: rows.length * each },
+        (_, i) => rows[Math.floor(i / each)] * each + (i % each),
+      );
 
 /** Some words of an array, ascending, gathered by the GPUs that have them. */
 async function gathered(
@@ -86,7 +97,7 @@ async function gathered(
       const bindings = { order: { buffer: order }, column: rangeOf(piece.array), to: { buffer: to } };
       if (COUNT > 0)
         await runtime.submit("sample", (recorder) =>
-          recorder.dispatch(gather, bindings, { COUNT, BYTES: 4 }, blocksFor(COUNT)),
+          recorder.dispatch(gather, bindings, { COUNT }, blocksFor(COUNT)),
         );
       return { gpu: piece.gpu, first, array: gpus.view(piece.gpu, "u32", COUNT, { buffer: to }) };
     }),

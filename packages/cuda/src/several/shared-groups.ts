@@ -196,7 +196,7 @@ async function numbersAt(
   const bindings = { order: rangeOf(list), column: rangeOf(numbers), to: { buffer } };
   const gather = await runtime.compile(ownerKernels.gather, {});
   await runtime.submit("numbers", (recorder) =>
-    recorder.dispatch(gather, bindings, { COUNT, BYTES: 4 }, blocksFor(COUNT)),
+    recorder.dispatch(gather, bindings, { COUNT }, blocksFor(COUNT)),
   );
   return gpus.view(gpu, "u32", COUNT, { buffer });
 }
@@ -246,7 +246,7 @@ async function merge(
       const data = await newArray(firstEngine, gpu, "u32", (groups * width) / 4);
       made.push({ values: { ...values, width, data: arrayOn(engine, 0, data) }, validity: null });
       const to = rangeOf(data);
-      const words = { COUNT: groups, FROM: 0, BYTES: width, STRIDE: values.width };
+      const words = { COUNT: groups, BYTES: width, STRIDE: values.width };
       await gpu.submit("merge", (recorder) =>
         recorder.dispatch(scatter, { order: places, column, to }, words, blocksFor(groups)),
       );
