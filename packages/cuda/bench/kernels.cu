@@ -71,6 +71,7 @@ template <int K, int V> struct KernelsOf;
   template <> struct KernelsOf<K, V> {                                                                         \
     static constexpr auto insert = insert_##K##_##V;                                                           \
     static constexpr auto find = find_##K##_##V;                                                               \
+    static constexpr auto findEach = find_each_##K##_##V;                                                      \
     static constexpr auto erase = erase_##K##_##V;                                                             \
     static constexpr auto count = partition_count_##K;                                                         \
     static constexpr auto scatterKeys = partition_scatter_##K##_0;                                             \
@@ -198,8 +199,8 @@ template <int K, int V> class Bench {
     a.keys = k, a.values = v, a.COUNT = count;
     return a;
   }
-  find_arguments findArguments(Range k, Range v, Range f) {
-    find_arguments a{};
+  template <class A> A findArguments(Range k, Range v, Range f) {
+    A a{};
     bind(a);
     a.keys = k, a.values = v, a.found = f, a.COUNT = count, a.MISSING = 7;
     return a;
@@ -215,7 +216,10 @@ template <int K, int V> class Bench {
     a.AHEAD = k.at == sortedKeys().at ? count >> bits : 0;
     CALL(Kernels::insert, blocks(), 256, 0, a);
   }
-  void find(Range k, Range v, Range f) { CALL(Kernels::find, blocks(), 256, 0, findArguments(k, v, f)); }
+  void find(Range k, Range v, Range f) {
+    if (count <= slots * 0.8) CALL(Kernels::findEach, (count + 255) / 256, 256, 0, findArguments<find_each_arguments>(k, v, f));
+    else CALL(Kernels::find, blocks(), 256, 0, findArguments<find_arguments>(k, v, f));
+  }
   void erase(Range k) { CALL(Kernels::erase, blocks(), 256, 0, eraseArguments(k)); }
 
   template <class A> void bindWindows(A& a) {

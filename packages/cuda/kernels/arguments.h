@@ -32,6 +32,12 @@ struct find_arguments {
   uint32_t COUNT, MISSING, MISSING_HIGH;
 };
 
+struct find_each_arguments {
+  Range slots, control, keys, mask, hashes, values, found;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t COUNT, MISSING, MISSING_HIGH;
+};
+
 struct erase_arguments {
   Range slots, control, keys, mask, hashes, list;
   WARPMAP_TABLE_CONSTANTS

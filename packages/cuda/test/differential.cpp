@@ -461,22 +461,23 @@ std::pair<std::vector<u8>, std::vector<Words>> Trial::look(const Batch& b, const
   const u32 width = u32(valueWords_ == 0 ? keyWords_ : valueWords_);
   const Memory keys(flat(b.keys)), mask(b.mask), hashes(hashesOf(b));
   const Memory values(Words(count * width, 0x77777777u)), found(std::vector<u8>(count, 9));
-  find_arguments a{};
-  bind(a);
-  a.keys = keys.range(), a.found = found.range(), a.values = values.range();
-  if (b.isMasked) a.mask = mask.range();
-  if (hash_ == 4) a.hashes = hashes.range();
-  a.COUNT = count, a.MISSING = missing[0], a.MISSING_HIGH = missing.size() > 1 ? missing[1] : 0;
-  if (goesByWindows(b)) {
+  const bool byThreads = !isWide_ && chance(50);
+  const auto run = [&](auto a, const char* operation, u32 blocks) {
+    bind(a);
+    a.keys = keys.range(), a.found = found.range(), a.values = values.range();
+    if (b.isMasked) a.mask = mask.range();
+    if (hash_ == 4) a.hashes = hashes.range();
+    a.COUNT = count, a.MISSING = missing[0], a.MISSING_HIGH = missing.size() > 1 ? missing[1] : 0;
+    if (!goesByWindows(b)) return launch(operation + suffix_, a, blocks);
     const auto made = sorted(b, {}, 1 + below(2), 1 + below(3));
     const Sorted& s = *made;
     const Memory sortedValues(u64(count) * width * 4), sortedFound(count);
     a.keys = s.keys(), a.mask = {}, a.values = sortedValues.range(), a.found = sortedFound.range(), a.COUNT = s.count;
-    launch("find" + suffix_, a, 1 + below(2 * (count / 1024 + 1)));
+    launch(operation + suffix_, a, blocks);
     unsort(s, sortedValues.range(), sortedFound.range(), width, values.range(), found.range(), {0, 0});
-  } else {
-    launch("find" + suffix_, a, 1 + below(2 * (count / 1024 + 1)));
-  }
+  };
+  if (byThreads) run(find_each_arguments{}, "find_each", (count + 255) / 256);
+  else run(find_arguments{}, "find", 1 + below(2 * (count / 1024 + 1)));
   const Words words = values.read<u32>(count * width);
   std::vector<Words> elements;
   for (u32 i = 0; i < count; i++) elements.emplace_back(words.begin() + i * width, words.begin() + (i + 1) * width);
