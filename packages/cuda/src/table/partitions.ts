@@ -23,6 +23,8 @@ import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
 const CACHED_BYTES = 2 ** 26;
 /** Elements below which sorting does not pay. */
 const LEAST_SORTED = 2 ** 20;
+/** The same for look-ups, and for their share of the table's slots. Tuned on an H200 by bench/kernels.cu. */
+const [LEAST_FOUND, LEAST_FOUND_SHARE] = [2 ** 25, 1 / 8];
 /** Bytes of a table that a partition has, about: several of them fit the cache at once. */
 const PARTITION_BYTES = 2 ** 23;
 /** Powers of two of the number of partitions. */
@@ -53,8 +55,9 @@ export function planFor(
     return direct("the GPU has too little shared memory to sort elements of that size");
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
   if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
-  if (count < LEAST_SORTED) return direct("the batch is small");
-  if (operation === "find") return direct("look-ups take as long as sorting them");
+  const least =
+    operation === "find" ? Math.max(LEAST_FOUND, state.spec.slots * LEAST_FOUND_SHARE) : LEAST_SORTED;
+  if (count < least) return direct("the batch is small");
   if (operation === "insert" && isFilled(state, count)) return direct("the table gets full");
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
