@@ -71,6 +71,7 @@ template <int K, int V> struct KernelsOf;
   template <> struct KernelsOf<K, V> {                                                                         \
     static constexpr auto insert = insert_##K##_##V;                                                           \
     static constexpr auto find = find_##K##_##V;                                                               \
+    static constexpr auto findEach = find_each_##K##_##V;                                                      \
     static constexpr auto erase = erase_##K##_##V;                                                             \
     static constexpr auto count = partition_count_##K;                                                         \
     static constexpr auto scatterKeys = partition_scatter_##K##_0;                                             \
@@ -96,20 +97,19 @@ template <int K, int V> class Bench {
     out = device(u64(count) * 4 * V), found = device(count), sortedFound = device(count), foundBetween = device(count);
     wrong = device(4), firstCursors = device(4 << 10), cursors = device(4 << MOST_BITS);
     for (Level& level : levels) {
-      level.keys = device(u64(count) * 4 * K), level.values = device(u64(count) * 4 * V), level.places = device(u64(count) * 2);
-      level.runs = device(u64(tiles() + 512) * 4 << 9), level.runStarts = device(u64(tiles() + 512) * 2 << 9);
+      level.keys = device(u64(count) * 4 * K), level.values = device(u64(count) * 4 * V), level.places = device(u64(count) * 4);
     }
     makeBatch<<<(count + 255) / 256, 256>>>((Key*)keys.at, (Value*)values.at, count, 0);
     int most;
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     shared = u32(most) - 1024;
-    allow(Kernels::count), allow(Kernels::scatterKeys), allow(Kernels::scatterPairs), allow(Kernels::gather);
+    allow(Kernels::count), allow(Kernels::scatterKeys), allow(Kernels::scatterPairs);
     allow(Kernels::windowsInsert), allow(Kernels::windowsErase);
   }
   ~Bench() {
     for (Range r : {table, control, keys, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors}) cudaFree(r.at);
     for (const Level& level : levels) {
-      const Range all[] = {level.keys, level.values, level.places, level.runs, level.runStarts};
+      const Range all[] = {level.keys, level.values, level.places};
       for (const Range& r : all) cudaFree(r.at);
     }
   }
@@ -135,7 +135,7 @@ template <int K, int V> class Bench {
  private:
   static constexpr u32 MOST_BITS = 15;
   struct Level {
-    Range keys, values, places, runs, runStarts;
+    Range keys, values, places;
   };
 
   void runWindows(u32 first, u32 second) {
@@ -181,7 +181,6 @@ template <int K, int V> class Bench {
     const u32 large = (count + 2047) / 2048, small = (count + 255) / 256;
     return std::max(large, std::min(small, BUSY));
   }
-  u32 tiles() const { return (count + SCATTER_TILE - 1) / SCATTER_TILE; }
   u64 windowBytes(u32 all) const { return ((u64(slots) + (1ull << all) - 1) >> all) * Slots::BYTES; }
   Level& last() { return levels[firstBits > 0]; }
   Range sortedKeys() { return last().keys; }
@@ -200,8 +199,8 @@ template <int K, int V> class Bench {
     a.keys = k, a.values = v, a.COUNT = count;
     return a;
   }
-  find_arguments findArguments(Range k, Range v, Range f) {
-    find_arguments a{};
+  template <class A> A findArguments(Range k, Range v, Range f) {
+    A a{};
     bind(a);
     a.keys = k, a.values = v, a.found = f, a.COUNT = count, a.MISSING = 7;
     return a;
@@ -217,7 +216,10 @@ template <int K, int V> class Bench {
     a.AHEAD = k.at == sortedKeys().at ? count >> bits : 0;
     CALL(Kernels::insert, blocks(), 256, 0, a);
   }
-  void find(Range k, Range v, Range f) { CALL(Kernels::find, blocks(), 256, 0, findArguments(k, v, f)); }
+  void find(Range k, Range v, Range f) {
+    if (count <= slots * 0.8) CALL(Kernels::findEach, (count + 255) / 256, 256, 0, findArguments<find_each_arguments>(k, v, f));
+    else CALL(Kernels::find, blocks(), 256, 0, findArguments<find_arguments>(k, v, f));
+  }
   void erase(Range k) { CALL(Kernels::erase, blocks(), 256, 0, eraseArguments(k)); }
 
   template <class A> void bindWindows(A& a) {
@@ -256,13 +258,13 @@ template <int K, int V> class Bench {
     bindPartitions(a);
     a.keys = keys, a.cursors = cursors, a.BITS = all;
     cudaMemsetAsync(cursors.at, 0, 4 << all);
-    CALL(Kernels::count, 264, 1024, 4u << all, a);
+    CALL(Kernels::count, 264, COUNT_BLOCK, 4u << all, a);
     partition_offsets_arguments o{cursors, firstCursors, all, firstBits};
     if (firstBits == 0) o.firstCursors = {};
     CALL(partition_offsets, 1, 1024, 0, o);
   }
   /// What levels have of parts and tiles; the grid.
-  template <class A> u32 bindLevel(A& a, u32 level) {
+  u32 bindLevel(partition_scatter_arguments& a, u32 level) {
     a.FIRST_BITS = level == 0 ? 0 : firstBits, a.BITS = level == 0 && firstBits > 0 ? firstBits : bits;
     if (level > 0) a.ends = firstCursors;
     a.TILES = ((count - 1) / SCATTER_TILE >> a.FIRST_BITS) + 1;
@@ -276,9 +278,9 @@ template <int K, int V> class Bench {
     a.keys = level == 0 ? keys : levels[0].keys, a.values = level == 0 ? values : levels[0].values;
     a.cursors = level == 0 && firstBits > 0 ? firstCursors : cursors;
     a.sortedKeys = to.keys, a.sortedValues = to.values;
-    if (withPlaces) a.places = to.places, a.runs = to.runs, a.runStarts = to.runStarts;
-    if (pairs) CALL(Kernels::scatterPairs, grid, 1024, scatterBytes(K + V, a.BITS), a);
-    else CALL(Kernels::scatterKeys, grid, 1024, scatterBytes(K, a.BITS), a);
+    if (withPlaces) a.places = to.places;
+    if (pairs) CALL(Kernels::scatterPairs, grid, SCATTER_BLOCK, scatterBytes(K + V, a.BITS), a);
+    else CALL(Kernels::scatterKeys, grid, SCATTER_BLOCK, scatterBytes(K, a.BITS), a);
   }
   void sort(bool pairs, bool withPlaces = false) {
     countPartitions(), scatter(0, pairs, withPlaces);
@@ -286,13 +288,13 @@ template <int K, int V> class Bench {
   }
   void gather(u32 level) {
     partition_gather_arguments a{};
-    const u32 grid = bindLevel(a, level);
     const Level& from = levels[level];
     const bool isLast = &from == &last();
-    a.places = from.places, a.runs = from.runs, a.runStarts = from.runStarts, a.COUNT = count, a.MISSING = 7;
+    if (level > 0) a.ends = firstCursors, a.FIRST_BITS = firstBits;
+    a.places = from.places, a.COUNT = count, a.MISSING = 7;
     a.sortedValues = isLast ? sortedValues() : levels[0].values, a.sortedFound = isLast ? sortedFound : foundBetween;
     a.values = level == 0 ? out : levels[0].values, a.found = level == 0 ? found : foundBetween;
-    CALL(Kernels::gather, grid, 1024, gatherBytes(V), a);
+    CALL(Kernels::gather, (count + SCATTER_TILE - 1) / SCATTER_TILE, SCATTER_BLOCK, 0, a);
   }
   void findSorted(const std::function<void()>& lookUp) {
     sort(false, true), lookUp();
@@ -329,7 +331,7 @@ int main(int argc, char** argv) {
   cudaDeviceProp device;
   require(cudaGetDeviceProperties(&device, 0));
   std::printf("%s\n", device.name);
-  Bench<1, 1>("u32 to u32", n, 2 * n, 9).run();
-  Bench<1, 1>("u32 to u32", n, u32(n / 0.95), 9).run();
-  Bench<2, 2>("u64 to u64", n / 2, n, 9).run();
+  Bench<1, 1>("u32 to u32", n, 2 * n, 8).run();
+  Bench<1, 1>("u32 to u32", n, u32(n / 0.95), 8).run();
+  Bench<2, 2>("u64 to u64", n / 2, n, 8).run();
 }

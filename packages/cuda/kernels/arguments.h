@@ -32,6 +32,12 @@ struct find_arguments {
   uint32_t COUNT, MISSING, MISSING_HIGH;
 };
 
+struct find_each_arguments {
+  Range slots, control, keys, mask, hashes, values, found;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t COUNT, MISSING, MISSING_HIGH;
+};
+
 struct erase_arguments {
   Range slots, control, keys, mask, hashes, list;
   WARPMAP_TABLE_CONSTANTS
@@ -156,12 +162,12 @@ struct partition_offsets_arguments {
 };
 
 struct partition_scatter_arguments {
-  Range ends, keys, values, mask, cursors, sortedKeys, sortedValues, places, runs, runStarts;
+  Range ends, keys, values, mask, cursors, sortedKeys, sortedValues, places;
   WARPMAP_PARTITION_CONSTANTS
   uint32_t COUNT, FIRST_BITS, BITS, TILES;
 };
 
 struct partition_gather_arguments {
-  Range ends, places, runs, runStarts, sortedValues, sortedFound, values, found;
-  uint32_t COUNT, FIRST_BITS, BITS, TILES, MISSING, MISSING_HIGH;
+  Range ends, places, sortedValues, sortedFound, values, found;
+  uint32_t COUNT, FIRST_BITS, MISSING, MISSING_HIGH;
 };

@@ -129,7 +129,7 @@ static bool chance(u32 percent) { return below(100) < percent; }
 struct Sorted {
   struct Level {
     u32 firstBits, bits, tiles, blocks;
-    Memory keys, values, places, runs, runStarts;
+    Memory keys, values, places;
     Level(u32 firstBits, u32 bits, u32 count, u32 keyWords, u32 valueWords)
         : firstBits(firstBits),
           bits(bits),
@@ -137,10 +137,7 @@ struct Sorted {
           blocks(tiles << firstBits),
           keys(u64(count) * keyWords * 4),
           values(u64(count) * valueWords * 4),
-          places(std::vector<unsigned short>(count, 7)),
-          runs(u64(allTiles(count) << bits) * 4),
-          runStarts(u64(allTiles(count) << bits) * 2) {}
-    u32 allTiles(u32 count) const { return (count + 8191) / 8192 + (1u << firstBits); }
+          places(Words(count, 7)) {}
   };
   Sorted(u32 count, u32 firstBits, u32 bits, u32 keyWords, u32 valueWords)
       : count(count), bits(firstBits + bits), cursors(Words(1u << (firstBits + bits), 0)), firstCursors(4u << firstBits) {
@@ -464,22 +461,23 @@ std::pair<std::vector<u8>, std::vector<Words>> Trial::look(const Batch& b, const
   const u32 width = u32(valueWords_ == 0 ? keyWords_ : valueWords_);
   const Memory keys(flat(b.keys)), mask(b.mask), hashes(hashesOf(b));
   const Memory values(Words(count * width, 0x77777777u)), found(std::vector<u8>(count, 9));
-  find_arguments a{};
-  bind(a);
-  a.keys = keys.range(), a.found = found.range(), a.values = values.range();
-  if (b.isMasked) a.mask = mask.range();
-  if (hash_ == 4) a.hashes = hashes.range();
-  a.COUNT = count, a.MISSING = missing[0], a.MISSING_HIGH = missing.size() > 1 ? missing[1] : 0;
-  if (goesByWindows(b)) {
+  const bool byThreads = !isWide_ && chance(50);
+  const auto run = [&](auto a, const char* operation, u32 blocks) {
+    bind(a);
+    a.keys = keys.range(), a.found = found.range(), a.values = values.range();
+    if (b.isMasked) a.mask = mask.range();
+    if (hash_ == 4) a.hashes = hashes.range();
+    a.COUNT = count, a.MISSING = missing[0], a.MISSING_HIGH = missing.size() > 1 ? missing[1] : 0;
+    if (!goesByWindows(b)) return launch(operation + suffix_, a, blocks);
     const auto made = sorted(b, {}, 1 + below(2), 1 + below(3));
     const Sorted& s = *made;
     const Memory sortedValues(u64(count) * width * 4), sortedFound(count);
     a.keys = s.keys(), a.mask = {}, a.values = sortedValues.range(), a.found = sortedFound.range(), a.COUNT = s.count;
-    launch("find" + suffix_, a, 1 + below(2 * (count / 1024 + 1)));
+    launch(operation + suffix_, a, blocks);
     unsort(s, sortedValues.range(), sortedFound.range(), width, values.range(), found.range(), {0, 0});
-  } else {
-    launch("find" + suffix_, a, 1 + below(2 * (count / 1024 + 1)));
-  }
+  };
+  if (byThreads) run(find_each_arguments{}, "find_each", (count + 255) / 256);
+  else run(find_arguments{}, "find", 1 + below(2 * (count / 1024 + 1)));
   const Words words = values.read<u32>(count * width);
   std::vector<Words> elements;
   for (u32 i = 0; i < count; i++) elements.emplace_back(words.begin() + i * width, words.begin() + (i + 1) * width);
@@ -522,11 +520,11 @@ std::unique_ptr<Sorted> Trial::sorted(const Batch& b, const std::vector<Words>& 
     a.cursors = isLast ? to.cursors.range() : to.firstCursors.range();
     if (level->firstBits > 0) a.ends = to.firstCursors.range(), a.mask = {};
     a.sortedKeys = level->keys.range(), a.sortedValues = level->values.range();
-    a.places = level->places.range(), a.runs = level->runs.range(), a.runStarts = level->runStarts.range();
+    a.places = level->places.range();
     a.HASH = hash_, a.MULTIPLIER = multiplier_, a.OFFSET = offset_, a.FLOATS32 = singles_, a.FLOATS64 = doubles_;
     a.COUNT = count, a.FIRST_BITS = level->firstBits, a.BITS = level->bits, a.TILES = level->tiles;
     const std::string words = std::to_string(keyWords_) + "_" + std::to_string(valueWords);
-    launch("partition_scatter_" + words, a, level->blocks, 1024, (8u << level->bits) + 8192 * 4 * (keyWords_ + valueWords));
+    launch("partition_scatter_" + words, a, level->blocks, 512, (8u << level->bits) + 4 + 8192 * 4 * (keyWords_ + valueWords));
     a.keys = a.sortedKeys, a.values = a.sortedValues;
   }
   return made;
@@ -539,13 +537,12 @@ void Trial::unsort(const Sorted& from, Range words, Range flags, u32 width, Rang
     const Sorted::Level& level = *from.levels[l];
     partition_gather_arguments g{};
     if (level.firstBits > 0) g.ends = from.firstCursors.range();
-    g.places = level.places.range(), g.runs = level.runs.range(), g.runStarts = level.runStarts.range();
+    g.places = level.places.range();
     g.sortedValues = words, g.sortedFound = flags;
     g.values = l > 0 ? wordsBetween.range() : toWords, g.found = l > 0 ? flagsBetween.range() : toFlags;
-    g.COUNT = from.count, g.FIRST_BITS = level.firstBits, g.BITS = level.bits, g.TILES = level.tiles;
-    g.MISSING = missing[0], g.MISSING_HIGH = missing[1];
+    g.COUNT = from.count, g.FIRST_BITS = level.firstBits, g.MISSING = missing[0], g.MISSING_HIGH = missing[1];
     if (words.at == nullptr) g.values = {};
-    launch("partition_gather_" + std::to_string(width), g, level.blocks, 1024, 8192 * (4 * width + 1));
+    launch("partition_gather_" + std::to_string(width), g, (from.count + 8191) / 8192, 512);
     words = g.values, flags = g.found;
   }
 }

@@ -5,6 +5,7 @@
  */
 import {
   type Batch,
+  type Bindings,
   type BoundChunk,
   type BoundResult,
   type CallOptions,
@@ -20,6 +21,7 @@ import {
   lengthOf,
   type Missing,
   type Output,
+  type Params,
   type Range,
   type Readback,
   resultColumns,
@@ -32,12 +34,13 @@ import {
   wordsOf,
 } from "warpmap/engine";
 import { choose } from "./choose.js";
+import type { BindingOf, ParamOf } from "./kernels.js";
 import { hashesOf } from "./own-hashes.js";
 import { firstOn, planFor, type Sorted, sortByPartition, type TableCall, unsort } from "./partitions.js";
 import { retrieveAll } from "./retrieve-all.js";
 import { statistics } from "./statistics.js";
 import { blocksFor, type TableState } from "./table-state.js";
-import { runsSorted } from "./windows.js";
+import { isFilled, runsSorted } from "./windows.js";
 
 /** Where an insert says what became of each element, a byte each. */
 interface Flags {
@@ -283,41 +286,45 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const now = values?.split ? [] : reads;
     const [MISSING, MISSING_HIGH] = this.#missingWords(missing);
     const columns = { values: values && firstOn(values.column), found: found && firstOn(found) };
-    const sorted = to.sorted ?? (to.sorts ? await sortByPartition(state, chunk, "find", true) : null);
+    const sorted = to.sorted || to.sorts ? await this.#sorted(chunk, to) : null;
     const COUNT = chunk.count;
     if (sorted) {
-      const words = { MISSING, MISSING_HIGH };
-      await this.#findSorted(chunk, sorted, { ...columns, sortedNew: to.sortedNew }, words, now);
+      await this.#findSorted(chunk, sorted, columns, { MISSING, MISSING_HIGH }, now);
     } else {
       const bindings = { ...(await this.#inputs(chunk)), ...columns };
-      const run = await state.runs("find", bindings, { COUNT, MISSING, MISSING_HIGH }, blocksFor(COUNT));
-      await state.look("find", run, now);
+      await state.look("find", await runsFind(state, bindings, { COUNT, MISSING, MISSING_HIGH }), now);
     }
     const absent = Array.isArray(missing) && found ? { flags: found, missing } : undefined;
     await values?.split?.(COUNT, reads, absent);
   }
 
+  /** A chunk in the order of partitions, and room for its results; null where the GPU has too little memory for them. */
+  async #sorted(chunk: BoundChunk, { values, sorted, sortedNew }: Finding): Promise<SortedFinding | null> {
+    const { count, scratch } = chunk;
+    const { valueWords, keyWords } = this.state.format;
+    const withRoom = async (sort: () => Promise<Sorted | null>) => {
+      const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
+      const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
+      const made = await sort();
+      return made && { sorted: made, sortedValues, sortedFound, hasFound: sortedNew !== undefined };
+    };
+    if (sorted) return withRoom(async () => sorted);
+    return scratch.attempt(() => withRoom(() => sortByPartition(this.state, chunk, "find", true)));
+  }
+
   /** Looks a sorted chunk up, and brings what was found into the order of the batch. */
   async #findSorted(
     chunk: BoundChunk,
-    sorted: Sorted,
-    {
-      values,
-      found,
-      sortedNew,
-    }: { values: Range | undefined; found: Range | undefined; sortedNew: Column | undefined },
-    missing: { MISSING: number | undefined; MISSING_HIGH: number | undefined },
+    { sorted, sortedValues, sortedFound, hasFound }: SortedFinding,
+    columns: { readonly values: Range | undefined; readonly found: Range | undefined },
+    missing: Omit<FindParams, "COUNT">,
     reads: readonly Readback[],
   ): Promise<void> {
     const { state } = this;
-    const { count, scratch } = chunk;
-    const { valueWords, keyWords } = state.format;
-    const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
-    const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
-    const bindings = { keys: sorted.keys, values: sortedValues, found: sortedNew ? undefined : sortedFound };
-    const run = await state.runs("find", bindings, { COUNT: count, ...missing }, blocksFor(count));
+    const bindings = { keys: sorted.keys, values: sortedValues, found: hasFound ? undefined : sortedFound };
+    const run = await runsFind(state, bindings, { COUNT: chunk.count, ...missing });
     await state.submissions.ahead("find", run);
-    await unsort(state, sorted, chunk, { sortedValues, sortedFound, values, found }, reads);
+    await unsort(state, sorted, chunk, { sortedValues, sortedFound, ...columns }, reads);
   }
 
   /** The words that stand for absent values; those of composites are written when they are split. */
@@ -325,6 +332,16 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     if (missing === undefined || Array.isArray(missing)) return [];
     return wordsOf((this.spec.value ?? this.spec.key) as Scalar, missing as number | bigint);
   }
+}
+
+type FindParams = Params<ParamOf<"find">> & { readonly COUNT: number };
+
+/** What runs a look-up, by a thread for each element where probes are short. */
+function runsFind(state: TableState, bindings: Bindings<BindingOf<"find_each">>, params: FindParams) {
+  const { COUNT } = params;
+  const isShort = state.format.kind !== "wide" && !isFilled(state, 0);
+  if (isShort) return state.runs("find_each", bindings, params, Math.ceil(COUNT / 256));
+  return state.runs("find", bindings, params, blocksFor(COUNT));
 }
 
 /** Where a look-up writes, and how it goes about it. */
@@ -337,6 +354,15 @@ interface Finding {
   readonly sorted?: Sorted | null;
   /** Flags of the sorted chunk to bring back in place of whether keys are there. */
   readonly sortedNew?: Column;
+}
+
+/** A look-up of a sorted chunk. */
+interface SortedFinding {
+  readonly sorted: Sorted;
+  readonly sortedValues: Range | undefined;
+  readonly sortedFound: Range;
+  /** `sortedFound` is there already. */
+  readonly hasFound: boolean;
 }
 
 type ReadBack = Parameters<Parameters<typeof eachChunk>[5]>[2];

@@ -68,6 +68,10 @@ export const operations = {
     params: ["COUNT", "MISSING", "MISSING_HIGH"],
     bindings: { ...keys, values: readWrite(), found: readWrite() },
   },
+  find_each: {
+    params: ["COUNT", "MISSING", "MISSING_HIGH"],
+    bindings: { keys: read(), mask: read(), hashes: read(), values: readWrite(), found: readWrite() },
+  },
   erase: { params: ["COUNT"], bindings: keys },
   windows_insert: {
     params: ["BITS", "MOST", "RULE", "REUSE", "IS_EMPTY"],

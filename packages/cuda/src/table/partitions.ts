@@ -23,13 +23,16 @@ import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
 const CACHED_BYTES = 2 ** 26;
 /** Elements below which sorting does not pay. */
 const LEAST_SORTED = 2 ** 20;
+/** The same for look-ups, and for their share of the table's slots. Tuned on an H200 by bench/kernels.cu. */
+const [LEAST_FOUND, LEAST_FOUND_SHARE] = [2 ** 25, 1 / 8];
 /** Bytes of a table that a partition has, about: several of them fit the cache at once. */
 const PARTITION_BYTES = 2 ** 23;
 /** Powers of two of the number of partitions. */
 const [LEAST_BITS, MOST_BITS] = [5, 11];
-/** Elements of a tile, and threads that work on it. */
+/** Elements of a tile, and threads that work on it; threads of the kernels that count. */
 const TILE = 8192;
-const WORKGROUP = 1024;
+const WORKGROUP = 512;
+const COUNTING = 1024;
 /** Blocks of a kernel whose blocks go on to the end of the batch: two for each multiprocessor of the largest GPUs. */
 const PERSISTENT = 264;
 
@@ -52,8 +55,9 @@ export function planFor(
     return direct("the GPU has too little shared memory to sort elements of that size");
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
   if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
-  if (count < LEAST_SORTED) return direct("the batch is small");
-  if (operation === "find") return direct("look-ups take as long as sorting them");
+  const least =
+    operation === "find" ? Math.max(LEAST_FOUND, state.spec.slots * LEAST_FOUND_SHARE) : LEAST_SORTED;
+  if (count < least) return direct("the batch is small");
   if (operation === "insert" && isFilled(state, count)) return direct("the table gets full");
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
@@ -62,7 +66,7 @@ type Words = Pick<TableState["format"], "keyWords" | "valueWords">;
 
 /** Shared memory of a tile of elements and of counts of partitions, at most. */
 function sharedBytes({ keyWords, valueWords }: Words, bits = MOST_BITS): number {
-  return TILE * 4 * (keyWords + valueWords) + 8 * 2 ** bits;
+  return TILE * 4 * (keyWords + valueWords) + 8 * 2 ** bits + 4;
 }
 
 const constants = ["HASH", "MULTIPLIER", "OFFSET", "FLOATS32", "FLOATS64"] as const;
@@ -95,8 +99,6 @@ export const partitionKernels = {
             sortedKeys: readWrite(),
             sortedValues: readWrite(),
             places: readWrite(),
-            runs: readWrite(),
-            runStarts: readWrite(),
           },
           constants,
         }),
@@ -105,14 +107,12 @@ export const partitionKernels = {
   gather: (valueWords: number) =>
     kernelSource(
       `partition_gather_${valueWords}`,
-      ["COUNT", "FIRST_BITS", "BITS", "TILES", "MISSING", "MISSING_HIGH"],
+      ["COUNT", "FIRST_BITS", "MISSING", "MISSING_HIGH"],
       [
         fragment("", {
           bindings: {
             ends: read(),
             places: read(),
-            runs: read(),
-            runStarts: read(),
             sortedValues: read(),
             sortedFound: read(),
             values: readWrite(),
@@ -130,7 +130,8 @@ interface Level {
   readonly values: Range | undefined;
   /** The parts that it sorted, one by one; undefined: the batch as a whole. */
   readonly ends: Range | undefined;
-  readonly places: { readonly places: Range; readonly runs: Range; readonly runStarts: Range } | undefined;
+  /** Where in `keys` each element is. */
+  readonly places: Range | undefined;
   readonly params: {
     readonly COUNT: number;
     readonly FIRST_BITS: number;
@@ -170,20 +171,21 @@ export function sortByPartition(
     const words = { keyWords, valueWords };
     const windows = operation === "find" ? null : windowsFor(state, operation, count);
     const bits = windows?.bits ?? cachedBits(spec);
-    const firstBits = windows ? Math.ceil(bits / 2) : 0;
+    const firstBits = windows ? Math.floor(bits / 2) : 0;
     const cursors = { buffer: await scratch.buffer(4 << bits) };
     const firstCursors = windows ? { buffer: await scratch.buffer(4 << firstBits) } : undefined;
     const levels = firstCursors ? [await newLevel(chunk, words, firstBits, remembers)] : [];
     const parts = firstCursors && { bits: firstBits, ends: firstCursors };
     levels.push(await newLevel(chunk, words, bits - firstBits, remembers, parts));
-    const how = { ...constantsOf(spec), WORKGROUP };
+    const how = constantsOf(spec);
+    const counts = { WORKGROUP: COUNTING, SHARED_BYTES: 4 << bits };
     const [counting, offsets, ...scattering] = await Promise.all([
-      gpu.compile(partitionKernels.count(keyWords), { ...how, SHARED_BYTES: 4 << bits } as never),
-      gpu.compile(partitionKernels.offsets, { WORKGROUP } as never),
+      gpu.compile(partitionKernels.count(keyWords), { ...how, ...counts } as never),
+      gpu.compile(partitionKernels.offsets, { WORKGROUP: COUNTING } as never),
       ...levels.map(({ params }) => {
         const SHARED_BYTES = sharedBytes(words, params.BITS);
         const kernel = partitionKernels.scatter(keyWords, valueWords);
-        return gpu.compile(kernel, { ...how, SHARED_BYTES } as never);
+        return gpu.compile(kernel, { ...how, WORKGROUP, SHARED_BYTES } as never);
       }),
     ]);
     const first = { keys: firstOn(keys), values: values && firstOn(values) };
@@ -201,7 +203,7 @@ export function sortByPartition(
           cursors: i === levels.length - 1 ? cursors : firstCursors,
           sortedKeys: to.keys,
           sortedValues: to.values,
-          ...to.places,
+          places: to.places,
         };
         recorder.dispatch(scattering[i], bindings, to.params, to.blocks);
       });
@@ -231,19 +233,12 @@ async function newLevel(
 ): Promise<Level> {
   const FIRST_BITS = parts?.bits ?? 0;
   const TILES = Math.floor(Math.max(0, count - 1) / TILE / 2 ** FIRST_BITS) + 1;
-  const runs = (Math.ceil(count / TILE) + 2 ** FIRST_BITS) * 2 ** BITS;
   const column = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(bytes) });
   return {
     keys: await column(count * keyWords * 4),
     values: valueWords > 0 ? await column(count * valueWords * 4) : undefined,
     ends: parts?.ends,
-    places: remembers
-      ? {
-          places: await column(count * 2),
-          runs: await column(runs * 4),
-          runStarts: await column(runs * 2),
-        }
-      : undefined,
+    places: remembers ? await column(count * 4) : undefined,
     params: { COUNT: count, FIRST_BITS, BITS, TILES },
     blocks: TILES * 2 ** FIRST_BITS,
   };
@@ -272,19 +267,15 @@ export async function unsort(
   reads: readonly Readback[],
 ): Promise<void> {
   const valueWords = columns.values ? state.format.valueWords || state.format.keyWords : 1;
-  const SHARED_BYTES = TILE * (4 * valueWords + 1);
-  const kernel = await state.host.gpu.compile(partitionKernels.gather(valueWords), {
-    WORKGROUP,
-    SHARED_BYTES,
-  } as never);
+  const kernel = await state.host.gpu.compile(partitionKernels.gather(valueWords), { WORKGROUP } as never);
   const [between] = levels.slice(1);
   const values = between && columns.values && { buffer: await scratch.buffer(count * valueWords * 4) };
   const found = between && columns.found && { buffer: await scratch.buffer(count) };
   await state.look(
     "gather",
     (recorder) => {
-      const gather = ({ ends, places, params, blocks }: Level, results: Unsorting) =>
-        recorder.dispatch(kernel, { ends, ...places, ...results }, params, blocks);
+      const gather = ({ ends, places, params }: Level, results: Unsorting) =>
+        recorder.dispatch(kernel, { ends, places, ...results }, params, Math.ceil(count / TILE));
       if (between) gather(between, { ...columns, values, found });
       gather(levels[0], between ? { ...columns, sortedValues: values, sortedFound: found } : columns);
     },
