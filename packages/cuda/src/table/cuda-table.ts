@@ -315,7 +315,10 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
     const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
     const bindings = { keys: sorted.keys, values: sortedValues, found: sortedNew ? undefined : sortedFound };
-    const run = await state.runs("find", bindings, { COUNT: count, ...missing }, blocksFor(count));
+    const params = { COUNT: count, ...missing };
+    const run = sortedNew
+      ? await state.runs("find", bindings, params, blocksFor(count))
+      : await runsSorted(state, "find", sorted, bindings, params);
     await state.submissions.ahead("find", run);
     await unsort(state, sorted, chunk, { sortedValues, sortedFound, values, found }, reads);
   }

@@ -17,7 +17,7 @@ import {
 import { slotsBytes } from "./formats.js";
 import { constantsOf } from "./kernels.js";
 import type { TableState } from "./table-state.js";
-import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
+import { type SortedWindows, windowsFor } from "./windows.js";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
 const CACHED_BYTES = 2 ** 26;
@@ -53,8 +53,8 @@ export function planFor(
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
   if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
   if (count < LEAST_SORTED) return direct("the batch is small");
-  if (operation === "find") return direct("look-ups take as long as sorting them");
-  if (operation === "insert" && isFilled(state, count)) return direct("the table gets full");
+  if (operation === "find" && !windowsFor(state, operation, count))
+    return direct("look-ups take as long as sorting them");
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
 
@@ -168,7 +168,7 @@ export function sortByPartition(
     const { keyWords } = format;
     const valueWords = values ? format.valueWords : 0;
     const words = { keyWords, valueWords };
-    const windows = operation === "find" ? null : windowsFor(state, operation, count);
+    const windows = windowsFor(state, operation, count);
     const bits = windows?.bits ?? cachedBits(spec);
     const firstBits = windows ? Math.ceil(bits / 2) : 0;
     const cursors = { buffer: await scratch.buffer(4 << bits) };
