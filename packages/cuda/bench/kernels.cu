@@ -79,6 +79,7 @@ template <int K, int V> struct KernelsOf;
     static constexpr auto gather = partition_gather_##V;                                                       \
     static constexpr auto windowsInsert = windows_insert_##K##_##V;                                            \
     static constexpr auto windowsErase = windows_erase_##K##_##V;                                              \
+    static constexpr auto windowsFind = windows_find_##K##_##V;                                                \
   };
 KERNELS_OF(1, 1)
 KERNELS_OF(2, 2)
@@ -93,21 +94,22 @@ template <int K, int V> class Bench {
   Bench(const char* name, u32 count, u32 slots, u32 partsBits) : name(name), count(count), slots(slots), partsBits(partsBits) {
     table = device((u64(slots) + 3) * Slots::BYTES);
     control = device(64);
-    keys = device(u64(count) * 4 * K), values = device(u64(count) * 4 * V);
+    keys = device(u64(count) * 4 * K), absent = device(u64(count) * 4 * K), values = device(u64(count) * 4 * V);
     out = device(u64(count) * 4 * V), found = device(count), sortedFound = device(count), foundBetween = device(count);
     wrong = device(4), firstCursors = device(4 << 10), cursors = device(4 << MOST_BITS);
     for (Level& level : levels) {
       level.keys = device(u64(count) * 4 * K), level.values = device(u64(count) * 4 * V), level.places = device(u64(count) * 4);
     }
+    makeBatch<<<(count + 255) / 256, 256>>>((Key*)absent.at, (Value*)values.at, count, count);
     makeBatch<<<(count + 255) / 256, 256>>>((Key*)keys.at, (Value*)values.at, count, 0);
     int most;
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     shared = u32(most) - 1024;
     allow(Kernels::count), allow(Kernels::scatterKeys), allow(Kernels::scatterPairs);
-    allow(Kernels::windowsInsert), allow(Kernels::windowsErase);
+    allow(Kernels::windowsInsert), allow(Kernels::windowsErase), allow(Kernels::windowsFind);
   }
   ~Bench() {
-    for (Range r : {table, control, keys, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors}) cudaFree(r.at);
+    for (Range r : {table, control, keys, absent, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors}) cudaFree(r.at);
     for (const Level& level : levels) {
       const Range all[] = {level.keys, level.values, level.places};
       for (const Range& r : all) cudaFree(r.at);
@@ -120,6 +122,7 @@ template <int K, int V> class Bench {
     const auto filled = [&] { clear(), insert(keys, values), zero(); };
     line("direct: insert", [&] { clear(); }, [&] { insert(keys, values); }, [&] { expect(0, count, "inserted"); });
     line("direct: find", none, [&] { find(keys, out, found); }, [&] { checkFound(); });
+    line("direct: find absent", none, [&] { find(absent, out, found); }, [&] { checkAbsent(); });
     line("direct: erase", filled, [&] { erase(keys); }, [&] { expect(4, count, "erased"); });
     firstBits = 0, bits = partsBits;
     std::printf(" %u partitions\n", 1u << bits);
@@ -128,7 +131,7 @@ template <int K, int V> class Bench {
     line("parts: erase", filled, [&] { sort(false), erase(sortedKeys()); }, [&] { expect(4, count, "erased"); });
     for (u32 all = 12; all <= MOST_BITS; all++) {
       const u64 bytes = windowBytes(all);
-      if (bytes <= shared && bytes >= 16384) runWindows((all + 1) / 2, all / 2), runWindows(all / 2, (all + 1) / 2);
+      if (sharedOfWindow(all) <= shared / 2 && bytes >= 32768) runWindows((all + 1) / 2, all / 2);
     }
   }
 
@@ -146,6 +149,8 @@ template <int K, int V> class Bench {
     const auto filled = [&] { clear(), insert(keys, values), zero(); };
     line("windows: insert", [&] { clear(); }, [&] { sort(true), insertWindows(true); }, [&] { expect(0, count, "inserted"); });
     line("windows: into entries", [&] { clear(); }, [&] { sort(true), insertWindows(false); }, [&] { expect(0, count, "inserted"); });
+    line("windows: find", none, [&] { findByWindows(keys); }, [&] { checkFound(); });
+    line("windows: find absent", none, [&] { findByWindows(absent); }, [&] { checkAbsent(); });
     line("windows: erase", filled, [&] { sort(false), eraseWindows(); }, [&] { expect(4, count, "erased"); });
     std::printf("   %u elements left to the direct kernel\n", word(7));
     line("  count, offsets", none, [&] { countPartitions(); }, none);
@@ -158,7 +163,8 @@ template <int K, int V> class Bench {
     line("  erase of the rest", [&] { filled(), eraseInWindows(); }, [&] { eraseRest(); }, none);
     line("  scatter 1, keys, places", [&] { countPartitions(); }, [&] { scatter(0, false, true); }, none);
     line("  scatter 2, keys, places", [&] { countPartitions(), scatter(0, false, true); }, [&] { scatter(1, false, true); }, none);
-    filled();
+    filled(), sort(false, true);
+    line("  find", none, [&] { findInWindows(sortedValues(), sortedFound); }, none);
     line("  gather 2", none, [&] { gather(1); }, none);
     line("  gather 1", none, [&] { gather(0); }, none);
   }
@@ -227,12 +233,16 @@ template <int K, int V> class Bench {
     a.keys = sortedKeys(), a.ends = cursors, a.list = list(), a.BITS = firstBits + bits, a.MOST = count;
   }
   u32 windows() const { return 1u << (firstBits + bits); }
-  u32 sharedOfWindow() const { return u32(windowBytes(firstBits + bits)); }
+  /// Of a look-up, which needs most.
+  u32 sharedOfWindow(u32 all) const {
+    const u64 bytes = windowBytes(all);
+    return u32((bytes + 255 * Slots::BYTES + 15) / 16 * 16 + (bytes / Slots::BYTES + 15) / 16 * 16);
+  }
   void insertInWindows(bool isEmpty) {
     windows_insert_arguments a{};
     bindWindows(a);
     a.values = sortedValues(), a.IS_EMPTY = isEmpty;
-    CALL(Kernels::windowsInsert, windows(), 512, sharedOfWindow(), a);
+    CALL(Kernels::windowsInsert, windows(), 512, sharedOfWindow(firstBits + bits), a);
   }
   void insertRest() {
     insert_arguments a = insertArguments(sortedKeys(), sortedValues());
@@ -240,10 +250,27 @@ template <int K, int V> class Bench {
     CALL(Kernels::insert, BUSY, 256, 0, a);
   }
   void insertWindows(bool isEmpty) { insertInWindows(isEmpty), insertRest(); }
+  void findInWindows(Range v, Range f) {
+    windows_find_arguments a{};
+    bindWindows(a);
+    a.values = v, a.found = f, a.MISSING = 7;
+    CALL(Kernels::windowsFind, windows(), 512, sharedOfWindow(firstBits + bits), a);
+  }
+  void findRest(Range v, Range f) {
+    find_arguments a = findArguments<find_arguments>(sortedKeys(), v, f);
+    a.list = list();
+    CALL(Kernels::find, BUSY, 256, 0, a);
+  }
+  void findByWindows(Range batch) {
+    const Range mine = keys;
+    keys = batch;
+    findSorted([&] { cudaMemsetAsync((u32*)control.at + 7, 0, 4), findInWindows(sortedValues(), sortedFound), findRest(sortedValues(), sortedFound); });
+    keys = mine;
+  }
   void eraseInWindows() {
     windows_erase_arguments a{};
     bindWindows(a);
-    CALL(Kernels::windowsErase, windows(), 512, sharedOfWindow(), a);
+    CALL(Kernels::windowsErase, windows(), 512, sharedOfWindow(firstBits + bits), a);
   }
   void eraseRest() {
     erase_arguments a = eraseArguments(sortedKeys());
@@ -318,10 +345,16 @@ template <int K, int V> class Bench {
     cudaMemset(out.at, 0, out.bytes), cudaMemset(found.at, 0, found.bytes);
   }
 
+  void checkAbsent() {
+    std::vector<u8> flags(count);
+    require(cudaMemcpy(flags.data(), found.at, count, cudaMemcpyDeviceToHost));
+    if (std::count(flags.begin(), flags.end(), 0) != count) std::printf("  WRONG: absent keys were found\n");
+  }
+
   static constexpr u32 BUSY = 132 * 8;
   const char* name;
   u32 count, slots, partsBits, firstBits = 0, bits = 0, shared;
-  Range table, control, keys, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors;
+  Range table, control, keys, absent, values, out, found, sortedFound, foundBetween, wrong, firstCursors, cursors;
   Level levels[2];
 };
 
@@ -331,7 +364,6 @@ int main(int argc, char** argv) {
   cudaDeviceProp device;
   require(cudaGetDeviceProperties(&device, 0));
   std::printf("%s\n", device.name);
-  Bench<1, 1>("u32 to u32", n, 2 * n, 8).run();
-  Bench<1, 1>("u32 to u32", n, u32(n / 0.95), 8).run();
-  Bench<2, 2>("u64 to u64", n / 2, n, 8).run();
+  for (const double load : {0.5, 0.8, 0.95}) Bench<1, 1>("u32 to u32", n, u32(n / load), 8).run();
+  for (const double load : {0.5, 0.8, 0.95}) Bench<2, 2>("u64 to u64", n / 2, u32(n / 2 / load), 8).run();
 }

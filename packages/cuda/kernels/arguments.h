@@ -50,6 +50,12 @@ struct windows_insert_arguments {
   uint32_t BITS, MOST, RULE, REUSE, IS_EMPTY;
 };
 
+struct windows_find_arguments {
+  Range slots, control, keys, ends, list, values, found;
+  WARPMAP_TABLE_CONSTANTS
+  uint32_t BITS, MOST, MISSING, MISSING_HIGH;
+};
+
 struct windows_erase_arguments {
   Range slots, control, keys, ends, list;
   WARPMAP_TABLE_CONSTANTS

@@ -1,7 +1,7 @@
 // How the kernels of tables go over a batch: each block of 256 threads has a share of neighbouring elements, as many as
 // its part of the grid; a few blocks a multiprocessor are right for small batches, 2,048 elements a block for large ones.
 // A thread goes through the elements of its share one probe a step, and begins the next when one is done, so that a warp
-// does not wait for its longest probe. Counts reach memory once a block.
+// does not wait for its longest probe; it takes long ones further together. Counts reach memory once a block.
 #pragma once
 #include "arguments.h"
 #include "warpmap/table.cuh"
@@ -15,31 +15,31 @@ WARPMAP_DEVICE u64 shareOf(u32 count) { return (u64(count) + gridDim.x * BLOCK -
 
 /// Goes through the elements next, next + STRIDE, … of this thread: fetch(i) loads what begin(i, fetched, walk) needs, one
 /// element ahead; begin answers false for an element that is done with at once; step(i, walk) does one probe, and answers
-/// whether it was the last.
-template <class Walk, u32 STRIDE, class Fetch, class Begin, class Step>
-WARPMAP_DEVICE void eachUntil(u64 next, u64 end, const Fetch& fetch, const Begin& begin, const Step& step) {
-  if (next >= end) return;
-  auto fetched = fetch(u32(next));
+/// whether it was the last; skip(walk, lane) is called by all threads of the warp for the lane whose walk isFar. All
+/// threads of a warp call this.
+template <class Walk, u32 STRIDE, class Fetch, class Begin, class Step, class Skip>
+WARPMAP_DEVICE void eachUntil(u64 next, u64 end, const Fetch& fetch, const Begin& begin, const Step& step, const Skip& skip) {
+  decltype(fetch(0)) fetched;
+  if (next < end) fetched = fetch(u32(next));
   u32 current = 0;
   bool isBusy = false;
   Walk walk;
-  for (;;) {
-    if (!isBusy) {
-      if (next >= end) break;
+  while (__any_sync(ALL_LANES, isBusy || next < end)) {
+    if (!isBusy && next < end) {
       current = u32(next);
       const auto mine = fetched;
       next += STRIDE;
       if (next < end) fetched = fetch(u32(next));
       isBusy = begin(current, mine, walk);
-      if (!isBusy) continue;
     }
-    isBusy = !step(current, walk);
+    if (isBusy) isBusy = !step(current, walk);
+    for (u32 far = __ballot_sync(ALL_LANES, isBusy && walk.isFar()); far != 0; far &= far - 1) skip(walk, u32(__ffs(int(far)) - 1));
   }
 }
 
 /// Goes through this thread's elements of the batch, or of those that `list` has: as many as the kernel before counted.
-template <class Walk, class Arguments, class Fetch, class Begin, class Step>
-WARPMAP_DEVICE void eachElement(const Arguments& a, const Fetch& fetch, const Begin& begin, const Step& step) {
+template <class Walk, class Arguments, class Fetch, class Begin, class Step, class Skip>
+WARPMAP_DEVICE void eachElement(const Arguments& a, const Fetch& fetch, const Begin& begin, const Step& step, const Skip& skip) {
   const u32* list = (const u32*)a.list.at;
   const u32 count = list == nullptr ? a.COUNT : loadThroughL1(&((const Control*)a.control.at)->listed);
   const u64 share = shareOf(count);
@@ -48,7 +48,7 @@ WARPMAP_DEVICE void eachElement(const Arguments& a, const Fetch& fetch, const Be
   eachUntil<Walk, BLOCK>(
       blockIdx.x * share + threadIdx.x, end, [&](u32 i) { return fetch(element(i)); },
       [&](u32 i, const auto& fetched, Walk& walk) { return begin(element(i), fetched, walk); },
-      [&](u32 i, Walk& walk) { return step(element(i), walk); });
+      [&](u32 i, Walk& walk) { return step(element(i), walk); }, skip);
 }
 
 /// Of a batch that is sorted by partition: asks for the slots that the blocks of the next partition will probe, all

@@ -28,7 +28,8 @@ template <int K, int V> WARPMAP_DEVICE void eraseBatch(const erase_arguments& a)
         erased++;
         if (walk.probe.isSide) counts.addOne(1);
         return true;
-      });
+      },
+      [&](typename T::Walk& walk, u32 lane) { table.template skip<false>(walk, lane, reach); });
   counts.addAll(0, erased);
   counts.flush({&table.control().erased, &table.control().sideErased});
 }

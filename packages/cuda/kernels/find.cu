@@ -30,7 +30,8 @@ template <int K, int V> WARPMAP_DEVICE void findBatch(const find_arguments& a) {
         if (!table.search(walk, reach, place)) return false;
         storeFound(table, a, i, place, table.at(place.slot));
         return true;
-      });
+      },
+      [&](typename T::Walk& walk, u32 lane) { table.template skip<false>(walk, lane, reach); });
 }
 
 constexpr u32 findBlocks(int K) { return K < 0 ? 4 : 8; }

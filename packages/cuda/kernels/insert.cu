@@ -49,7 +49,9 @@ WARPMAP_DEVICE Outcome insertCarefully(const T& table, const insert_arguments& a
 template <int K, int V> WARPMAP_DEVICE_CALL void insertBatchCarefully(const insert_arguments& a) {
   const Table<K, V> table(a);
   InsertTally tally(reachAtRest(table.control()));
-  struct Nothing {};
+  struct Nothing {
+    WARPMAP_DEVICE bool isFar() const { return false; }
+  };
   eachElement<Nothing>(
       a, [&](u32 i) { return table.keyAt(a.keys.at, i); },
       [&](u32 i, const typename Table<K, V>::Key& key, Nothing&) {
@@ -58,7 +60,7 @@ template <int K, int V> WARPMAP_DEVICE_CALL void insertBatchCarefully(const inse
         tally.add(a, i, insertCarefully(table, a, probe, table.valueAt(a.values.at, i), tally.longest));
         return false;
       },
-      [](u32, Nothing&) { return true; });
+      [](u32, Nothing&) { return true; }, [](Nothing&, u32) {});
   tally.flush(table.control());
 }
 
@@ -87,7 +89,8 @@ template <int K, int V> WARPMAP_DEVICE void insertBatch(const insert_arguments& 
         if (!table.insertStep(walk, walk.value, tally.longest, change, outcome)) return false;
         tally.add(a, i, outcome);
         return true;
-      });
+      },
+      [&](Walk& walk, u32 lane) { table.template skip<true>(walk, lane, table.slotCount()); });
   tally.flush(table.control());
 }
 

@@ -253,7 +253,7 @@ class Trial {
   Batch batch() {
     Batch b;
     // some have each key once, as many as there are free slots: they fill the table
-    const bool isUnique = chance(10);
+    const bool isUnique = chance(model_.empty() ? 50 : 10);
     const u32 most = std::min(slotCount_ - entriesInSlots(), u32(keys_.size()));
     const u32 count = isUnique ? std::max(most, 1u) : 1 + below(chance(2) ? 20000 : chance(20) ? 6000 : 300);
     b.isMasked = chance(isUnique ? 0 : 30);
@@ -473,7 +473,18 @@ std::pair<std::vector<u8>, std::vector<Words>> Trial::look(const Batch& b, const
     const Sorted& s = *made;
     const Memory sortedValues(u64(count) * width * 4), sortedFound(count);
     a.keys = s.keys(), a.mask = {}, a.values = sortedValues.range(), a.found = sortedFound.range(), a.COUNT = s.count;
-    launch(operation + suffix_, a, blocks);
+    if constexpr (std::is_same_v<decltype(a), find_arguments>) {
+      if (chance(70)) {
+        windows_find_arguments w{};
+        w.values = a.values, w.found = a.found, w.MISSING = a.MISSING, w.MISSING_HIGH = a.MISSING_HIGH;
+        zeroCounters();
+        runByWindows("find", s, w, a);
+      } else {
+        launch(operation + suffix_, a, blocks);
+      }
+    } else {
+      launch(operation + suffix_, a, blocks);
+    }
     unsort(s, sortedValues.range(), sortedFound.range(), width, values.range(), found.range(), {0, 0});
   };
   if (byThreads) run(find_each_arguments{}, "find_each", (count + 255) / 256);
@@ -558,7 +569,8 @@ void Trial::runByWindows(const std::string& operation, const Sorted& sorted, Win
   w.keys = d.keys = sorted.keys(), w.ends = sorted.cursors.range(), w.list = d.list = list.range(), w.BITS = sorted.bits;
   w.MOST = chance(30) ? below(50) : sorted.count;
   const u32 slots = (slotCount_ + (1u << sorted.bits) - 1) >> sorted.bits;
-  launch("windows_" + operation + suffix_, w, 1u << sorted.bits, 512, slots * slotWords_ * 4);
+  const auto aligned = [](u32 bytes) { return (bytes + 15) / 16 * 16; };
+  launch("windows_" + operation + suffix_, w, 1u << sorted.bits, 512, aligned((slots + 255) * slotWords_ * 4) + aligned(slots));
   launch(operation + suffix_, d, 1 + below(4));
 }
 

@@ -4,9 +4,10 @@
 //   look            loads it, in no order to what it loads next: settle makes what belongs to it visible
 //   isEmpty, isTombstone, isReserved
 //   holds           whether the slot, whose Word was seen, has this key
+//   mayHold         false where its Word alone tells that it has not; of a key that is what markOf answers
 //   claim           puts a key and its value into a slot that was seen free; answers the Word seen instead if somebody
 //                   was faster. When it succeeds, whoever sees the key sees its value
-//   claimShared     the same in shared memory, of formats other than WideSlot
+//   claimShared     the same in shared memory, of formats other than WideSlot; storeShared: where nobody else writes
 //   erase           takes a key that was seen out; false when somebody was faster
 //   valueAt         where a slot's value is
 //
@@ -75,6 +76,7 @@ template <int KEY_WORDS, int VALUE_WORDS, class KeyWord> struct KeySlot {
   /// The key word of the entry in a side slot.
   static constexpr Key SIDE_KEY = 0;
   WARPMAP_DEVICE static u32 tagOf(u32) { return 0; }
+  WARPMAP_DEVICE static Key markOf(Key key, u32) { return key; }
 
   WARPMAP_DEVICE static u32 hash(const WideShape&, u32 name, u32 multiplier, u32 offset, Key key) {
     if constexpr (KEY_WORDS == 1) return hashWord(name, key * multiplier + offset);
@@ -125,7 +127,8 @@ struct WholeSlot : KeySlot<KEY_WORDS, VALUE_WORDS, typename WordsOf<KEY_WORDS>::
   WARPMAP_DEVICE static bool isEmpty(Word word) { return keyOf(word) == Marks::EMPTY; }
   WARPMAP_DEVICE static bool isTombstone(Word word) { return keyOf(word) == Marks::TOMBSTONE; }
   WARPMAP_DEVICE static bool isReserved(Word) { return false; }
-    WARPMAP_DEVICE static Word look(const unsigned char* slot) { return loadRelaxed((const Word*)slot); }
+  WARPMAP_DEVICE static Word look(const unsigned char* slot) { return loadRelaxed((const Word*)slot); }
+  WARPMAP_DEVICE static bool mayHold(Word word, Key mark) { return keyOf(word) == mark; }
   WARPMAP_DEVICE static bool holds(const WideShape&, const unsigned char*, Word word, Key key, u32) { return keyOf(word) == key; }
   WARPMAP_DEVICE static void settleKey(Word, u32) {}
   WARPMAP_DEVICE static void settleValue() {}
@@ -139,6 +142,7 @@ struct WholeSlot : KeySlot<KEY_WORDS, VALUE_WORDS, typename WordsOf<KEY_WORDS>::
   WARPMAP_DEVICE static Word claimShared(unsigned char* slot, Word seen, Key key, Value value) {
     return compareExchange((Word*)slot, seen, whole(key, value));
   }
+  WARPMAP_DEVICE static void storeShared(unsigned char* slot, Key key, Value value) { *(Word*)slot = whole(key, value); }
   WARPMAP_DEVICE static bool erase(unsigned char* slot, Word word, Key mark) {
     return compareExchange((Key*)slot, keyOf(word), mark) == keyOf(word);
   }
@@ -169,6 +173,7 @@ template <int KEY_WORDS, int VALUE_WORDS> struct PairSlot : KeySlot<KEY_WORDS, V
   WARPMAP_DEVICE static bool isTombstone(Word word) { return word == Marks::TOMBSTONE; }
   WARPMAP_DEVICE static bool isReserved(Word word) { return word == Marks::RESERVED; }
   WARPMAP_DEVICE static Word look(const unsigned char* slot) { return loadRelaxed((const Word*)slot); }
+  WARPMAP_DEVICE static bool mayHold(Word word, Key mark) { return word == mark; }
   WARPMAP_DEVICE static bool holds(const WideShape&, const unsigned char*, Word word, Key key, u32) { return word == key; }
   WARPMAP_DEVICE static void settleKey(Word, u32) {}
   WARPMAP_DEVICE static void settleValue() { __threadfence(); }
@@ -199,6 +204,9 @@ template <int KEY_WORDS, int VALUE_WORDS> struct PairSlot : KeySlot<KEY_WORDS, V
       *(volatile Word*)slot = Word(key);
     }
     return old;
+  }
+  WARPMAP_DEVICE static void storeShared(unsigned char* slot, Key key, Value value) {
+    *(ulonglong2*)slot = ulonglong2{u64(key), u64(value)};
   }
   WARPMAP_DEVICE static bool erase(unsigned char* slot, Word word, u64 mark) {
     return compareExchange((Word*)slot, word, mark) == word;
@@ -272,6 +280,8 @@ struct WideSlot {
     return hashWords<MOST_KEY_WORDS>(name, word, shape.keyWords);
   }
 
+  WARPMAP_DEVICE static u32 markOf(const Key&, u32 tag) { return tag; }
+  WARPMAP_DEVICE static bool mayHold(Word word, u32 mark) { return word == mark || word == LOCKED; }
   /// Of LOCKED slots the tag is not known.
   WARPMAP_DEVICE static bool holds(const WideShape& shape, const unsigned char* slot, Word word, const Key& key, u32 tag) {
     if (word != tag && word != LOCKED) return false;

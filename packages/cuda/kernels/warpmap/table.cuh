@@ -137,6 +137,9 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     u32 slot;
     u32 step;
     Window<Word, Slots::WINDOW> window;
+
+    /// Whether a warp should take it further (skip).
+    WARPMAP_DEVICE bool isFar() const { return step > FAR; }
   };
   WARPMAP_DEVICE void start(const Probe& probe, Walk& walk) const {
     walk.probe = probe;
@@ -147,21 +150,60 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
   /// A step of a search where no key comes in meanwhile: looks at the slots that were loaded, and loads the next ones
   /// unless the search ends; then `place` says where.
   WARPMAP_DEVICE bool search(Walk& walk, u32 reach, Place& place) const {
-    const u32 first = walk.slot / Slots::WINDOW * Slots::WINDOW;
+    do {
+      const u32 first = walk.slot / Slots::WINDOW * Slots::WINDOW;
 #pragma unroll
-    for (u32 w = 0; w < Slots::WINDOW; w++) {
-      if (first + w != walk.slot) continue;
-      const Word word = walk.window.words[w];
-      const bool isThere = Slots::holds(shape_, at(walk.slot), word, walk.probe.key, walk.probe.tag);
-      if (isThere || Slots::isEmpty(word) || walk.step >= reach || walk.probe.isSide) {
-        place = {walk.slot, word, isThere};
-        return true;
+      for (u32 w = 0; w < Slots::WINDOW; w++) {
+        if (first + w != walk.slot) continue;
+        const Word word = walk.window.words[w];
+        const bool isThere = Slots::holds(shape_, at(walk.slot), word, walk.probe.key, walk.probe.tag);
+        if (isThere || Slots::isEmpty(word) || walk.step >= reach || walk.probe.isSide) {
+          place = {walk.slot, word, isThere};
+          return true;
+        }
+        walk.step++;
+        walk.slot = after(walk.slot);
       }
-      walk.step++;
-      walk.slot = after(walk.slot);
-    }
-    load(walk);
+      load(walk);
+    } while (isInSector(walk.slot));
     return false;
+  }
+
+  /// Takes the search of one lane on, past slots that have other keys; TAKES_FREE: of an insert, which stops at slots that
+  /// may be free. All lanes look at slots of their own, in a row. All threads of a warp call it.
+  template <bool TAKES_FREE> WARPMAP_DEVICE void skip(Walk& walk, u32 lane, u32 reach) const {
+    constexpr u32 NONE = ~0u;
+    const auto mark = __shfl_sync(ALL_LANES, Slots::markOf(walk.probe.key, walk.probe.tag), lane);
+    u32 slot = __shfl_sync(ALL_LANES, walk.slot, lane), left = reach - __shfl_sync(ALL_LANES, walk.step, lane);
+    const u32 mine = threadIdx.x % 32;
+    for (bool isThere = left == 0; !isThere;) {
+      const u32 row = slot / Slots::WINDOW * Slots::WINDOW, first = row + mine * Slots::WINDOW;
+      u32 stop = NONE;
+      if (first < slotCount_) {
+        Window<Word, Slots::WINDOW> window;
+        window.load(at(first));
+#pragma unroll
+        for (u32 w = Slots::WINDOW; w-- > 0;) {
+          const Word word = window.words[w];
+          const bool stops = Slots::isEmpty(word) || Slots::mayHold(word, mark) ||
+                             (TAKES_FREE && (Slots::isTombstone(word) || Slots::isReserved(word)));
+          if (stops && first + w >= slot && first + w < slotCount_) stop = first + w;
+        }
+      }
+      const u32 stops = __ballot_sync(ALL_LANES, stop != NONE);
+      u32 next = stops == 0 ? row + 32 * Slots::WINDOW : __shfl_sync(ALL_LANES, stop, u32(__ffs(int(stops)) - 1));
+      if (next > slotCount_) next = slotCount_;
+      const u32 steps = next - slot < left ? next - slot : left;
+      left -= steps;
+      slot = slot + steps == slotCount_ ? 0 : slot + steps;
+      isThere = stops != 0 || left == 0;
+    }
+    if (mine != lane) return;
+    walk.slot = slot;
+    walk.step = reach - left;
+    // who waits at a RESERVED slot would see it in L1 forever
+    if constexpr (Slots::WINDOW == 1) walk.window.fill(look(slot));
+    else load(walk);
   }
 
   WARPMAP_DEVICE Place locate(const Probe& p) const { return locate(p, reach(), look(p.slot)); }
@@ -171,6 +213,8 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     /// What the slot was seen to hold that is being claimed; its word in the window is what the claim found.
     Word seen;
     bool isClaiming;
+
+    WARPMAP_DEVICE bool isFar() const { return !isClaiming && Walk::isFar(); }
   };
   /// The first step loads slots or, where isBlind, claims the home slot without a look: for keys that are mostly new, in
   /// slots that are mostly free.
@@ -332,6 +376,14 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
   }
 
  private:
+  /// Whether a slot is in the sector of memory of the one before it, which comes with it.
+  WARPMAP_DEVICE static bool isInSector(u32 slot) {
+    if constexpr (IS_WIDE) return false;
+    else return slot * Slots::BYTES % 32 != 0;
+  }
+  /// Steps of a search that most do without.
+  static constexpr u32 FAR = 32;
+
   WARPMAP_DEVICE void load(Walk& walk) const {
     // side slots begin anywhere
     if (walk.probe.isSide) walk.window.fill(look(walk.slot));

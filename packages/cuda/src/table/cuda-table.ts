@@ -322,7 +322,11 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
   ): Promise<void> {
     const { state } = this;
     const bindings = { keys: sorted.keys, values: sortedValues, found: hasFound ? undefined : sortedFound };
-    const run = await runsFind(state, bindings, { COUNT: chunk.count, ...missing });
+    const params = { COUNT: chunk.count, ...missing };
+    const run =
+      sorted.windows && !hasFound
+        ? await runsSorted(state, "find", sorted, bindings, params)
+        : await runsFind(state, bindings, params);
     await state.submissions.ahead("find", run);
     await unsort(state, sorted, chunk, { sortedValues, sortedFound, ...columns }, reads);
   }
@@ -339,7 +343,7 @@ type FindParams = Params<ParamOf<"find">> & { readonly COUNT: number };
 /** What runs a look-up, by a thread for each element where probes are short. */
 function runsFind(state: TableState, bindings: Bindings<BindingOf<"find_each">>, params: FindParams) {
   const { COUNT } = params;
-  const isShort = state.format.kind !== "wide" && !isFilled(state, 0);
+  const isShort = state.format.kind !== "wide" && !isFilled(state);
   if (isShort) return state.runs("find_each", bindings, params, Math.ceil(COUNT / 256));
   return state.runs("find", bindings, params, blocksFor(COUNT));
 }

@@ -77,6 +77,10 @@ export const operations = {
     params: ["BITS", "MOST", "RULE", "REUSE", "IS_EMPTY"],
     bindings: { ...windows, values: read(), isNew: readWrite() },
   },
+  windows_find: {
+    params: ["BITS", "MOST", "MISSING", "MISSING_HIGH"],
+    bindings: { ...windows, values: readWrite(), found: readWrite() },
+  },
   windows_erase: { params: ["BITS", "MOST"], bindings: windows },
   retrieve: { params: ["COUNT"], bindings: { keys: readWrite(), values: readWrite() } },
   statistics: { params: [], bindings: { hashes: read(), histogram: readWrite() } },

@@ -55,10 +55,10 @@ export function planFor(
     return direct("the GPU has too little shared memory to sort elements of that size");
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
   if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
-  const least =
-    operation === "find" ? Math.max(LEAST_FOUND, state.spec.slots * LEAST_FOUND_SHARE) : LEAST_SORTED;
-  if (count < least) return direct("the batch is small");
-  if (operation === "insert" && isFilled(state, count)) return direct("the table gets full");
+  const isShort = operation === "find" && !isFilled(state);
+  const least = isShort ? Math.max(LEAST_FOUND, state.spec.slots * LEAST_FOUND_SHARE) : LEAST_SORTED;
+  const hasWindows = operation !== "find" || isShort || windowsFor(state, operation, count);
+  if (count < least || !hasWindows) return direct("the batch is small");
   return { strategy: "partitions", reason: "table and batch are large" } as const;
 }
 
@@ -169,7 +169,7 @@ export function sortByPartition(
     const { keyWords } = format;
     const valueWords = values ? format.valueWords : 0;
     const words = { keyWords, valueWords };
-    const windows = operation === "find" ? null : windowsFor(state, operation, count);
+    const windows = windowsFor(state, operation, count);
     const bits = windows?.bits ?? cachedBits(spec);
     const firstBits = windows ? Math.floor(bits / 2) : 0;
     const cursors = { buffer: await scratch.buffer(4 << bits) };

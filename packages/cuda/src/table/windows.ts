@@ -1,6 +1,6 @@
 /**
- * Windows: partitions of a table whose slots fit a block's shared memory (kernels/windows.cu). A change of a table by
- * windows reads and writes all of its slots, in order, so it takes large batches.
+ * Windows: partitions of a table whose slots fit a block's shared memory (kernels/windows.cu). An operation by windows
+ * goes through all slots of the table, in order, so it takes large batches.
  */
 import type { Bindings, Params, Range, Recording } from "warpmap/engine";
 import type { BindingOf, ParamOf } from "./kernels.js";
@@ -10,13 +10,15 @@ import { BUSY_BLOCKS, blocksFor, LISTED, type TableState } from "./table-state.j
 /** Threads of a block. */
 const WORKGROUP = 512;
 /** Blocks that a multiprocessor has at once, and bytes of its shared memory that each takes besides its window. */
-const [RESIDENT, RESERVED] = [3, 2048];
+const [RESIDENT, RESERVED] = [2, 2048];
 /** Bytes of a window on the stand-in for a GPU: tests have several in small tables. */
 const EMULATED_BYTES = 2048;
 /** Least elements of a batch, of the table's slots. */
 const LEAST_SHARE = 1 / 8;
-/** Entries and tombstones in a table's slots, at most: in fuller ones a block waits for its longest probes. */
-const MOST_FILLED = 0.8;
+/** What a table has entries and tombstones in of its slots, at least, for look-ups: others take as long as sorting them. */
+const LEAST_FILLED = 0.75;
+/** Places that look-ups need behind a window's slots: an entry is not further from its home slot. */
+const MOST_BEHIND = 255;
 
 /**
  * Elements of a window's block at most, in means of all windows, and besides: more have hot keys among them, which the
@@ -24,7 +26,7 @@ const MOST_FILLED = 0.8;
  */
 const [MOST_MEANS, MOST_BESIDES] = [4, WORKGROUP];
 
-type Name = "insert" | "erase";
+type Name = "insert" | "find" | "erase";
 
 export interface Windows {
   /** Windows are the partitions by so many bits of the hash. */
@@ -38,20 +40,29 @@ export function windowsFor(state: TableState, operation: Name, count: number): W
   const { spec, format, host } = state;
   const { sharedMemory, isEmulated } = host.gpu.facts;
   if (count < spec.slots * LEAST_SHARE) return null;
-  if (isFilled(state, operation === "insert" ? count : 0)) return null;
+  if (operation === "find" && !isFilled(state)) return null;
   const slotBytes = format.slotWords * 4;
+  // elements or entries of each home slot are counted, in a byte
+  const countBytes = operation === "erase" ? 0 : 1;
+  const slotsBehind = operation === "find" ? MOST_BEHIND : 0;
   const wanted = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
   // partitions are counted in shared memory
   const most = Math.floor(Math.log2(sharedMemory / 4));
-  const bits = Math.min(most, Math.max(2, Math.ceil(Math.log2((spec.slots * slotBytes) / wanted))));
-  const bytes = Math.ceil(spec.slots / 2 ** bits) * slotBytes;
+  const bits = Math.min(
+    most,
+    Math.max(2, Math.ceil(Math.log2((spec.slots * (slotBytes + countBytes)) / wanted))),
+  );
+  const slots = Math.ceil(spec.slots / 2 ** bits);
+  const bytes = alignedTo16((slots + slotsBehind) * slotBytes) + alignedTo16(slots * countBytes);
   return bytes <= sharedMemory - RESERVED ? { bits, bytes } : null;
 }
 
-/** Whether a table, with so many entries more, is so full that probes are long. */
-export function isFilled({ live, tombstones, spec }: TableState, more: number): boolean {
-  return live + tombstones + more > spec.slots * MOST_FILLED;
+/** Whether a table is so full that look-ups go through many slots. */
+export function isFilled({ live, tombstones, spec }: TableState): boolean {
+  return live + tombstones > spec.slots * LEAST_FILLED;
 }
+
+const alignedTo16 = (bytes: number) => Math.ceil(bytes / 16) * 16;
 
 /** What a batch that is sorted by window has besides. */
 export interface SortedWindows extends Windows {
