@@ -246,7 +246,7 @@ async function newLevel(
 
 /** Bits of partitions whose slots meet in the GPU's cache. */
 function cachedBits(spec: TableState["spec"]): number {
-  const ratio = Math.ceil(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
+  const ratio = Math.round(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
   return Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
 }
 
