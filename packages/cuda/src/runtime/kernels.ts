@@ -38,6 +38,9 @@ const SHARED_WORDS: { readonly [fragment: string]: (constants: Constants) => num
   "sketches/registers-add": ({ LOCAL, PRECISION }) => (LOCAL ? 2 ** Number(PRECISION) : 0),
 };
 
+/** Kernels that are known of one source, at most. */
+const MOST_KNOWN = 256;
+
 export class Kernels {
   readonly #functions = new Map<string, number>();
   /** By the values of their constants: making one takes longer than its launch. */
@@ -74,6 +77,8 @@ export class Kernels {
   ): CudaKernel<P, B> {
     const known = getOrMake(this.#kernels, source as KernelSource, () => new Map<string, CudaKernel>());
     const key = JSON.stringify(constants);
+    // constants of tables say how large they are
+    if (known.size === MOST_KNOWN) known.clear();
     return getOrMake(known, key, () =>
       this.#make(source as KernelSource, constants),
     ) as unknown as CudaKernel<P, B>;

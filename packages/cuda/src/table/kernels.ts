@@ -6,6 +6,7 @@ import {
   drawn,
   type Fragment,
   fragment,
+  getOrMake,
   hashNames,
   type KernelSource,
   kernelSource,
@@ -92,10 +93,16 @@ export type BindingOf<O extends Operation> = keyof (typeof operations)[O]["bindi
 
 /** The kernel of an operation on tables with a kind of slots. */
 export function tableKernel(operation: Operation, kind: string): KernelSource<string, string> {
-  const { params, bindings } = operations[operation];
-  const fragments: readonly Fragment[] = [table, fragment("", { bindings })];
-  return kernelSource<string, string, string>(`${operation}_${kind}`, params, fragments);
+  const name = `${operation}_${kind}`;
+  return getOrMake(made, name, () => {
+    const { params, bindings } = operations[operation];
+    const fragments: readonly Fragment[] = [table, fragment("", { bindings })];
+    return kernelSource<string, string, string>(name, params, fragments);
+  });
 }
+
+/** Kernels by name: compiled ones are known by them. */
+const made = new Map<string, KernelSource<string, string>>();
 
 /** rows[i] = i. */
 export const numberRows = kernelSource(

@@ -8,13 +8,13 @@ import {
   type CallOptions,
   type Column,
   fragment,
+  getOrMake,
   kernelSource,
   type Range,
   type Readback,
   read,
   readWrite,
 } from "warpmap/engine";
-import { slotsBytes } from "./formats.js";
 import { constantsOf } from "./kernels.js";
 import type { TableState } from "./table-state.js";
 import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
@@ -54,7 +54,7 @@ export function planFor(
   if (sharedBytes(state.format) > state.host.gpu.facts.sharedMemory)
     return direct("the GPU has too little shared memory to sort elements of that size");
   if (strategy === "partitioned") return { strategy: "partitions", reason: "it was asked for" } as const;
-  if (slotsBytes(state.spec) <= CACHED_BYTES) return direct("the table fits the cache");
+  if (state.slotsBytes <= CACHED_BYTES) return direct("the table fits the cache");
   const isShort = operation === "find" && !isFilled(state);
   const least = isShort ? Math.max(LEAST_FOUND, state.spec.slots * LEAST_FOUND_SHARE) : LEAST_SORTED;
   const hasWindows = operation !== "find" || isShort || windowsFor(state, operation, count);
@@ -71,20 +71,27 @@ function sharedBytes({ keyWords, valueWords }: Words, bits = MOST_BITS): number 
 
 const constants = ["HASH", "MULTIPLIER", "OFFSET", "FLOATS32", "FLOATS64"] as const;
 
+/** Kernels by words of a key, or of a key and a value, each made once: compiled ones are known by them. */
+function byWords<T>(make: (...words: number[]) => T): (...words: number[]) => T {
+  const known = new Map<string, T>();
+  return (...words) => getOrMake(known, words.join(), () => make(...words));
+}
+
 /** The kernels by the words of a key and of a value. */
 export const partitionKernels = {
-  count: (keyWords: number) =>
+  count: byWords((keyWords) =>
     kernelSource(
       `partition_count_${keyWords}`,
       ["COUNT", "BITS"],
       [fragment("", { bindings: { keys: read(), mask: read(), cursors: readWrite() }, constants })],
     ),
+  ),
   offsets: kernelSource(
     "partition_offsets",
     ["BITS", "FIRST_BITS"],
     [fragment("", { bindings: { cursors: readWrite(), firstCursors: readWrite() } })],
   ),
-  scatter: (keyWords: number, valueWords: number) =>
+  scatter: byWords((keyWords, valueWords) =>
     kernelSource(
       `partition_scatter_${keyWords}_${valueWords}`,
       ["COUNT", "FIRST_BITS", "BITS", "TILES"],
@@ -104,7 +111,8 @@ export const partitionKernels = {
         }),
       ],
     ),
-  gather: (valueWords: number) =>
+  ),
+  gather: byWords((valueWords) =>
     kernelSource(
       `partition_gather_${valueWords}`,
       ["COUNT", "FIRST_BITS", "MISSING", "MISSING_HIGH"],
@@ -121,6 +129,7 @@ export const partitionKernels = {
         }),
       ],
     ),
+  ),
 };
 
 /** What a scatter did, for the gather that brings results back. */
@@ -170,7 +179,7 @@ export function sortByPartition(
     const valueWords = values ? format.valueWords : 0;
     const words = { keyWords, valueWords };
     const windows = windowsFor(state, operation, count);
-    const bits = windows?.bits ?? cachedBits(spec);
+    const bits = windows?.bits ?? cachedBits(state.slotsBytes);
     const firstBits = windows ? Math.floor(bits / 2) : 0;
     const cursors = { buffer: await scratch.buffer(4 << bits) };
     const firstCursors = windows ? { buffer: await scratch.buffer(4 << firstBits) } : undefined;
@@ -245,8 +254,8 @@ async function newLevel(
 }
 
 /** Bits of partitions whose slots meet in the GPU's cache. */
-function cachedBits(spec: TableState["spec"]): number {
-  const ratio = Math.round(Math.log2(slotsBytes(spec) / PARTITION_BYTES));
+function cachedBits(slotsBytes: number): number {
+  const ratio = Math.round(Math.log2(slotsBytes / PARTITION_BYTES));
   return Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
 }
 

@@ -61,6 +61,7 @@ export interface CudaHost extends GpuHost {
 export class TableState {
   readonly format: CudaFormat;
   readonly slotsRange: Range;
+  readonly slotsBytes: number;
   readonly submissions: Submissions;
   #mainLive = 0;
   #sideLive = 0;
@@ -79,7 +80,8 @@ export class TableState {
     readonly control: GpuBuffer,
   ) {
     this.format = formatOf(spec);
-    this.slotsRange = { buffer: slots, size: slotsBytes(spec) };
+    this.slotsBytes = slotsBytes(spec);
+    this.slotsRange = { buffer: slots, size: this.slotsBytes };
     this.submissions = new Submissions(host.gpu);
     this.#most = spec.slots;
   }
