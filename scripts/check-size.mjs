@@ -28,7 +28,7 @@ const BUNDLES = [
   {
     name: "DynamicMap",
     source: `export { openDevice, DynamicMap } from "./dist/index.js";`,
-    limits: { webgpu: 32.6, cpu: 25.6 },
+    limits: { webgpu: 32.7, cpu: 25.6 },
   },
   {
     name: "StaticMultimap",

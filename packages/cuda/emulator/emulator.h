@@ -89,7 +89,6 @@ template <class T> inline void __stcs(T* at, T value) { *at = value; }
 
 // ---- bits and numbers
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }

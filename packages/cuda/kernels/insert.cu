@@ -1,9 +1,10 @@
 // insert: puts a batch's keys and values into a table; RULE says what becomes of the values of keys that are there.
 //
 // Bindings: keys, values (null for sets), mask, hashes (null unless the host hashes), list (null, or the numbers of the
-// elements to insert, control.listed of them), isNew and rejected (bytes, may be null). CAREFUL: the batch may have more new keys than there are free slots; a key takes a ticket for a slot before it
-// claims one, and gives it back where the key turned out to be there. ACCEPT_REJECTED: only elements whose byte in
-// `rejected` is 1 are tried. REUSE: the table has tombstones.
+// elements to insert, control.listed of them), isNew and rejected (bytes, may be null). CAREFUL: the batch may have more
+// new keys than there are free slots; a key takes a ticket for a slot before it claims one, and gives it back where the
+// key turned out to be there. ACCEPT_REJECTED: only elements whose byte in `rejected` is 1 are tried. REUSE: the table
+// has tombstones.
 //
 // Blocks of 256. Races with itself alone: a slot is claimed by one exchange, and goes from free to taken only, so equal
 // keys meet at the first free slot of their sequence. Bytes per element of u32 → u32 at load 0.5: 8 read, a sector of

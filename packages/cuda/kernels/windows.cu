@@ -1,6 +1,6 @@
 // windows_insert, windows_find, windows_erase: a batch that is sorted by partition (partition.cu), where the slots of a
 // partition, its window, fit shared memory. A block reads its window from memory in order, does the partition's elements
-// there, and writes the window back if it changed.
+// there, and changes write the window back.
 //
 // Bindings: keys, values, as sorted; ends, the place behind each partition's last element; isNew, found, in the sorted
 // order (may be null). The grid has a block for each of the 2^BITS partitions, of 512 threads and with shared memory for

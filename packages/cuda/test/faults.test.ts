@@ -1,8 +1,9 @@
 /** What goes wrong while tables live: too little memory, and a GPU that fails. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { DeviceLostError, LimitError, openDevice, StaticMap } from "../../../src/index.js";
 import { expectPairs, pairsByBits, rejection } from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import type { CudaRuntime } from "../src/runtime/cuda-runtime.js";
 import { useFaults } from "./helpers/emulator.js";
 
 const inject = useFaults();
@@ -67,12 +68,22 @@ it("long work is waited for by a thread, while the event loop goes on", async ()
   expect((await map.find(keys)).values).toEqual(values);
 });
 
-it("calls that wait when a device is destroyed end", async () => {
+it.each([
+  ["by polling", 5],
+  ["by a thread", 30],
+])("calls that wait %s when a device is destroyed end, and ask for no event that is gone", async (_, ms) => {
   const device = await openDevice({ backend: "cuda" });
   const map = await newMap(device);
+  const { api } = (device.engine as unknown as { gpu: CudaRuntime }).gpu.context;
   inject("WAIT", 50_000);
+  const query = vi.spyOn(api, "cuEventQuery");
   const call = map.insert(keys, values);
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, ms));
   device.destroy();
+  const asked = query.mock.calls.length;
+  expect(asked).toBeGreaterThan(0);
   await rejection(call, DeviceLostError);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(query.mock.calls.length).toBe(asked);
+  query.mockRestore();
 });

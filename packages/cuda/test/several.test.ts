@@ -1,5 +1,5 @@
 /** Several GPUs behind one device: what is shared and how, faults, and answers beside a Map and beside one GPU. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   CapacityError,
   type Device,
@@ -23,6 +23,7 @@ import {
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
 import { planned } from "../../../test/conformance/helpers/plan.js";
 import { tableArguments } from "../src/device.js";
+import { CudaRuntime } from "../src/runtime/cuda-runtime.js";
 import { piecesOf } from "../src/several/pieces.js";
 import { useFaults } from "./helpers/emulator.js";
 import { openSeveral, restoreEngine } from "./helpers/several.js";
@@ -446,4 +447,29 @@ describe("faults", () => {
     await expect(map.insert(uniqueKeys(400), counting(400))).rejects.toThrow("100");
     expect(map.size).toBe(300);
   });
+});
+
+it("an exchange that fails on one GPU is told when the others write no more", async () => {
+  using device = await openSharing([0, 0]);
+  using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 5000 });
+  const [keys, values] = [uniqueKeys(4000), counting(4000)];
+  await map.insert(keys, values);
+  const { begin } = CudaRuntime.prototype;
+  let [begun, arrived] = [0, 0];
+  const spy = vi.spyOn(CudaRuntime.prototype, "begin").mockImplementation(async function (
+    this: CudaRuntime,
+    label,
+    record,
+    reads,
+  ) {
+    if (label !== "exchange" || reads.length === 0) return begin.call(this, label, record, reads);
+    if (++begun === 2) throw new Error("no memory of the host");
+    const { arrived: others } = await begin.call(this, label, record, reads);
+    const late = new Promise((resolve) => setTimeout(resolve, 20));
+    return { arrived: Promise.all([others, late]).then(() => void arrived++) };
+  });
+  await expect(map.find(keys)).rejects.toThrow("no memory of the host");
+  expect([begun, arrived]).toEqual([2, 1]);
+  spy.mockRestore();
+  expectSame((await map.find(keys)).values, values);
 });

@@ -177,9 +177,9 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     u32 slot = __shfl_sync(ALL_LANES, walk.slot, lane), left = reach - __shfl_sync(ALL_LANES, walk.step, lane);
     const u32 mine = threadIdx.x % 32;
     for (bool isThere = left == 0; !isThere;) {
-      const u32 row = slot / Slots::WINDOW * Slots::WINDOW, first = row + mine * Slots::WINDOW;
+      const u32 row = slot / Slots::WINDOW * Slots::WINDOW, first = row + mine * Slots::WINDOW, rest = slotCount_ - row;
       u32 stop = NONE;
-      if (first < slotCount_) {
+      if (mine * Slots::WINDOW < rest) {
         Window<Word, Slots::WINDOW> window;
         window.load(at(first));
 #pragma unroll
@@ -187,12 +187,12 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
           const Word word = window.words[w];
           const bool stops = Slots::isEmpty(word) || Slots::mayHold(word, mark) ||
                              (TAKES_FREE && (Slots::isTombstone(word) || Slots::isReserved(word)));
-          if (stops && first + w >= slot && first + w < slotCount_) stop = first + w;
+          if (stops && first + w >= slot && mine * Slots::WINDOW + w < rest) stop = first + w;
         }
       }
       const u32 stops = __ballot_sync(ALL_LANES, stop != NONE);
-      u32 next = stops == 0 ? row + 32 * Slots::WINDOW : __shfl_sync(ALL_LANES, stop, u32(__ffs(int(stops)) - 1));
-      if (next > slotCount_) next = slotCount_;
+      const u32 behind = rest < 32 * Slots::WINDOW ? slotCount_ : row + 32 * Slots::WINDOW;
+      const u32 next = stops == 0 ? behind : __shfl_sync(ALL_LANES, stop, u32(__ffs(int(stops)) - 1));
       const u32 steps = next - slot < left ? next - slot : left;
       left -= steps;
       slot = slot + steps == slotCount_ ? 0 : slot + steps;

@@ -192,10 +192,10 @@ export class CudaContext {
     this.#loss = loss;
     open.delete(this);
     const { api } = this;
+    this.#waiting.close();
     api.cuCtxSetCurrent(this.#context);
     for (const event of this.#events) api.cuEventDestroy_v2(event);
     api.cuStreamDestroy_v2(this.stream);
-    this.#waiting.close();
     api.cuDevicePrimaryCtxRelease_v2(this.device);
     for (const reject of this.#guarded) reject(this.#lossError());
     this.#announce(loss);

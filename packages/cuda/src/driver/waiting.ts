@@ -14,6 +14,7 @@ export class Waiting {
   #worker: Worker | undefined;
   /** Those who wait for the thread's next answers, in their order. */
   readonly #waiting: ((result: number) => void)[] = [];
+  #isClosed = false;
 
   constructor(
     private readonly driver: Driver,
@@ -25,6 +26,8 @@ export class Waiting {
     const { api } = this.driver;
     const end = performance.now() + POLL_MS;
     for (;;) {
+      // the event is gone, and who waits for it was told
+      if (this.#isClosed) return Result.NOT_READY;
       const result = api.cuEventQuery(event);
       if (result !== Result.NOT_READY) return result;
       if (performance.now() > end) return this.#block(event);
@@ -54,8 +57,9 @@ export class Waiting {
     return worker;
   }
 
-  /** Ends the thread. Nobody may be waiting. */
+  /** Ends the thread, and asks for no event any more. */
   close(): void {
+    this.#isClosed = true;
     void this.#worker?.terminate();
   }
 }

@@ -78,7 +78,7 @@ export class Kernels {
     const known = getOrMake(this.#kernels, source as KernelSource, () => new Map<string, CudaKernel>());
     const key = JSON.stringify(constants);
     // constants of tables say how large they are
-    if (known.size === MOST_KNOWN) known.clear();
+    if (known.size === MOST_KNOWN && !known.has(key)) known.clear();
     return getOrMake(known, key, () =>
       this.#make(source as KernelSource, constants),
     ) as unknown as CudaKernel<P, B>;

@@ -105,7 +105,7 @@ export class Exchange {
 
   /** @param gpus whose streams bring elements to their owners */
   constructor(
-    readonly gpus: Gpus,
+    private readonly gpus: Gpus,
     private readonly sources: readonly Source[],
     scratch: readonly Scratch[],
     /** Columns of the sources in their memory. */
@@ -228,14 +228,21 @@ export class Exchange {
       }),
     );
     on.meet();
-    const begun = await settled(
-      moves.map((move) => {
-        const { gpu } = on.hosts[move.source.gpu];
-        return gpu.begin("exchange", (recorder) => record(recorder, move), reads[move.s] ?? []);
-      }),
-    );
-    on.meet();
-    await settled(begun.map(({ arrived }) => arrived));
+    const arrivals: Promise<void>[] = [];
+    try {
+      await settled(
+        moves.map(async (move) => {
+          const { gpu } = on.hosts[move.source.gpu];
+          const recording = (recorder: Recorder) => record(recorder, move);
+          arrivals.push((await gpu.begin("exchange", recording, reads[move.s] ?? [])).arrived);
+        }),
+      );
+      on.meet();
+    } finally {
+      // nothing is read any more when an error is told
+      await Promise.allSettled(arrivals);
+    }
+    await settled(arrivals);
   }
 
   /** A source's elements by owner, the next GPU's first: so the GPUs send to different ones. */

@@ -320,13 +320,25 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     absent: readonly (readonly number[])[] = results.outputs.map(() => [0]),
   ): Promise<void> {
     return results.keepUnlessThrown(() =>
-      this.#eachRound(keys, values, call, async (round) => {
-        const answers = (await answer(round)) as (DeviceArray[] | null)[];
-        round.made.push(...answers.flatMap((columns) => columns ?? []));
-        const columns = results.outputs.map((_, c) => answers.map((each) => each?.[c] ?? null));
-        return (on: Gpus) => results.bringBack(round.exchange, round.spans, columns, absent, on);
-      }),
+      this.#eachRound(
+        keys,
+        values,
+        call,
+        async (round) => {
+          const answers = (await answer(round)) as (DeviceArray[] | null)[];
+          round.made.push(...answers.flatMap((columns) => columns ?? []));
+          const columns = results.outputs.map((_, c) => answers.map((each) => each?.[c] ?? null));
+          return (on: Gpus) => results.bringBack(round.exchange, round.spans, columns, absent, on);
+        },
+        this.#roundOf([keys, values, call.where, ...results.outputs]),
+      ),
     );
+  }
+
+  /** Elements of a GPU in a round: of columns that all lie on the GPUs, or of others. */
+  #roundOf(columns: readonly unknown[]): number {
+    const isThere = columns.flat().every((column) => !column || column instanceof DeviceArray);
+    return this.host.least.round ?? (isThere ? ROUND : HOST_ROUND);
   }
 
   /** Exchanges a batch round by round. @param most elements of a GPU in a round */
@@ -335,7 +347,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     values: Input<V> | null,
     call: InsertCall,
     work: (round: TableRound<K, V>) => Promise<GoBack | undefined>,
-    most = this.host.least.round ?? (isOnDevice(inputsOf(keys)) ? ROUND : HOST_ROUND),
+    most = this.#roundOf([keys, values, call.where]),
   ): Promise<void> {
     const { gpus } = this.host;
     for (const { gpu } of gpus.hosts) gpu.checkAlive();
@@ -515,9 +527,6 @@ async function delivered<T extends KeyType | ValueType>(
   const ofOwner = (owner: number) => all.map((column) => column[owner]);
   return exchange.counts.map((_, owner) => elementsOf(type, ofOwner(owner)) as Input<T>);
 }
-
-const isOnDevice = (columns: readonly ColumnInput[]) =>
-  columns.every((column) => column instanceof DeviceArray);
 
 /** The columns of elements that are given, and of results. */
 const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>

@@ -36,7 +36,15 @@ import {
 import { choose } from "./choose.js";
 import type { BindingOf, ParamOf } from "./kernels.js";
 import { hashesOf } from "./own-hashes.js";
-import { firstOn, planFor, type Sorted, sortByPartition, type TableCall, unsort } from "./partitions.js";
+import {
+  firstOn,
+  planFor,
+  type Sorted,
+  sortByPartition,
+  type TableCall,
+  type Unsorting,
+  unsort,
+} from "./partitions.js";
 import { retrieveAll } from "./retrieve-all.js";
 import { statistics } from "./statistics.js";
 import { blocksFor, type TableState } from "./table-state.js";
@@ -302,20 +310,26 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
   async #sorted(chunk: BoundChunk, { values, sorted, sortedNew }: Finding): Promise<SortedFinding | null> {
     const { count, scratch } = chunk;
     const { valueWords, keyWords } = this.state.format;
-    const withRoom = async (sort: () => Promise<Sorted | null>) => {
-      const sortedValues = values && { buffer: await scratch.buffer(count * (valueWords || keyWords) * 4) };
-      const sortedFound = sortedNew ? firstOn(sortedNew) : { buffer: await scratch.buffer(count) };
-      const made = await sort();
-      return made && { sorted: made, sortedValues, sortedFound, hasFound: sortedNew !== undefined };
-    };
-    if (sorted) return withRoom(async () => sorted);
-    return scratch.attempt(() => withRoom(() => sortByPartition(this.state, chunk, "find", true)));
+    const room = async (bytes: number): Promise<Range> => ({ buffer: await scratch.buffer(count * bytes) });
+    const roomForValues = async () => values && room((valueWords || keyWords) * 4);
+    const withRoom = async (sorted: Sorted): Promise<SortedFinding> => ({
+      sorted,
+      sortedValues: await roomForValues(),
+      sortedFound: sortedNew ? firstOn(sortedNew) : await room(1),
+      between: sorted.levels.length > 1 ? { values: await roomForValues(), found: await room(1) } : undefined,
+      hasFound: sortedNew !== undefined,
+    });
+    if (sorted) return withRoom(sorted);
+    return scratch.attempt(async () => {
+      const made = await sortByPartition(this.state, chunk, "find", true);
+      return made && withRoom(made);
+    });
   }
 
   /** Looks a sorted chunk up, and brings what was found into the order of the batch. */
   async #findSorted(
     chunk: BoundChunk,
-    { sorted, sortedValues, sortedFound, hasFound }: SortedFinding,
+    { sorted, sortedValues, sortedFound, between, hasFound }: SortedFinding,
     columns: { readonly values: Range | undefined; readonly found: Range | undefined },
     missing: Omit<FindParams, "COUNT">,
     reads: readonly Readback[],
@@ -328,7 +342,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
         ? await runsSorted(state, "find", sorted, bindings, params)
         : await runsFind(state, bindings, params);
     await state.submissions.ahead("find", run);
-    await unsort(state, sorted, chunk, { sortedValues, sortedFound, ...columns }, reads);
+    await unsort(state, sorted, chunk.count, { sortedValues, sortedFound, between, ...columns }, reads);
   }
 
   /** The words that stand for absent values; those of composites are written when they are split. */
@@ -361,9 +375,8 @@ interface Finding {
 }
 
 /** A look-up of a sorted chunk. */
-interface SortedFinding {
+interface SortedFinding extends Pick<Unsorting, "sortedValues" | "between"> {
   readonly sorted: Sorted;
-  readonly sortedValues: Range | undefined;
   readonly sortedFound: Range;
   /** `sortedFound` is there already. */
   readonly hasFound: boolean;

@@ -259,34 +259,38 @@ function cachedBits(slotsBytes: number): number {
   return Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
 }
 
-/** Results of a sorted chunk, and the columns of the batch that they go to. */
-export interface Unsorting {
-  readonly sortedValues: Range | undefined;
-  readonly sortedFound: Range | undefined;
+/** Values and flags. */
+interface Results {
   readonly values: Range | undefined;
   readonly found: Range | undefined;
+}
+
+/** Results of a sorted chunk, and the columns of the batch that they go to. */
+export interface Unsorting extends Results {
+  readonly sortedValues: Range | undefined;
+  readonly sortedFound: Range | undefined;
+  /** Room for results in the order of the first of two levels. */
+  readonly between: Results | undefined;
 }
 
 /** Brings results into the order of the batch, level by level, and reads them back. */
 export async function unsort(
   state: TableState,
   { levels }: Sorted,
-  { count, scratch }: BoundChunk,
-  columns: Unsorting,
+  count: number,
+  { between, ...columns }: Unsorting,
   reads: readonly Readback[],
 ): Promise<void> {
   const valueWords = columns.values ? state.format.valueWords || state.format.keyWords : 1;
   const kernel = await state.host.gpu.compile(partitionKernels.gather(valueWords), { WORKGROUP } as never);
-  const [between] = levels.slice(1);
-  const values = between && columns.values && { buffer: await scratch.buffer(count * valueWords * 4) };
-  const found = between && columns.found && { buffer: await scratch.buffer(count) };
   await state.look(
     "gather",
     (recorder) => {
-      const gather = ({ ends, places, params }: Level, results: Unsorting) =>
+      const gather = ({ ends, places, params }: Level, results: Omit<Unsorting, "between">) =>
         recorder.dispatch(kernel, { ends, places, ...results }, params, Math.ceil(count / TILE));
-      if (between) gather(between, { ...columns, values, found });
-      gather(levels[0], between ? { ...columns, sortedValues: values, sortedFound: found } : columns);
+      if (between) gather(levels[1], { ...columns, ...between });
+      const { values: sortedValues, found: sortedFound } = between ?? {};
+      gather(levels[0], between ? { ...columns, sortedValues, sortedFound } : columns);
     },
     reads,
   );

@@ -45,11 +45,12 @@ export function windowsFor(state: TableState, operation: Name, count: number): W
   // elements or entries of each home slot are counted, in a byte
   const countBytes = operation === "erase" ? 0 : 1;
   const slotsBehind = operation === "find" ? MOST_BEHIND : 0;
-  const wanted = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
+  const most = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
+  const wanted = Math.max(most / 2, most - slotsBehind * slotBytes);
   // partitions are counted in shared memory
-  const most = Math.floor(Math.log2(sharedMemory / 4));
+  const mostBits = Math.floor(Math.log2(sharedMemory / 4));
   const bits = Math.min(
-    most,
+    mostBits,
     Math.max(2, Math.ceil(Math.log2((spec.slots * (slotBytes + countBytes)) / wanted))),
   );
   const slots = Math.ceil(spec.slots / 2 ** bits);
