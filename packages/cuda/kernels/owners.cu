@@ -17,8 +17,8 @@
 // Bins are the OWNERS: each GPU is CHUNKS of them. Elements whose hash is among the HOT ones go otherwise: of the first
 // STAYING hashes to the chunk of the GPU that has them, OWN, and of the others to bins of CHUNKS behind all owners, which
 // are for all GPUs. Elements that the mask leaves out have no place. Columns have elements of 1 byte or of whole words,
-// and may lie in another GPU's memory: they are read and written in runs, and a thread has several loads under way.
-// Blocks of 256.
+// and may lie in another GPU's memory: they are read and written in runs. To send and take elements of 1, 4 and 8 bytes,
+// a thread has several loads under way. Blocks of 256.
 #include "batch.cuh"
 #include "block.cuh"
 
@@ -107,12 +107,6 @@ template <class Load, class Store> WARPMAP_DEVICE void allAtOnce(u64 first, u64 
     if (i < end) store(i, loaded[item]);
   }
 }
-/// The same for all elements.
-template <class Load, class Store> WARPMAP_DEVICE void eachAtOnce(u64 count, const Load& load, const Store& store) {
-  for (u64 first = u64(blockIdx.x) * OWNER_TILE; first < count; first += u64(gridDim.x) * OWNER_TILE) {
-    allAtOnce(first, first + OWNER_TILE < count ? first + OWNER_TILE : count, load, store);
-  }
-}
 
 /// An element, and its number in the batch.
 template <class T> struct Numbered {
@@ -125,25 +119,25 @@ struct Segment {
   u64 at;
   u32 from, count;
 };
-/// Calls visit(segment, first, end) for this block's tile. Segments take turns, so that all ways between GPUs are busy.
+/// Calls visit(elements, order, first, end) for this block's tile of a segment: where the segment begins, and its numbers.
+/// Segments take turns, so that all ways between GPUs are busy.
 template <class Arguments, class Visit> WARPMAP_DEVICE void tileOfSegment(const Arguments& a, const Visit& visit) {
   const Segment segment = ((const Segment*)a.segments.at)[blockIdx.x % a.SEGMENTS];
-  const u64 first = u64(blockIdx.x / a.SEGMENTS) * OWNER_TILE;
-  if (first < segment.count) visit(segment, first, first + OWNER_TILE < segment.count ? first + OWNER_TILE : segment.count);
+  const u64 first = u64(blockIdx.x / a.SEGMENTS) * OWNER_TILE, behind = first + OWNER_TILE;
+  if (first >= segment.count) return;
+  visit((unsigned char*)segment.at, (const u32*)a.order.at + segment.from, first, behind < segment.count ? behind : segment.count);
 }
 template <class T> WARPMAP_DEVICE void sendAll(const owner_send_arguments& a) {
-  tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
-    const u32* order = (const u32*)a.order.at + segment.from;
+  tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
     allAtOnce(
         first, end, [&](u64 i) { return ((const T*)a.column.at)[order[i]]; },
-        [&](u64 i, T element) { ((T*)segment.at)[i] = element; });
+        [&](u64 i, T element) { ((T*)elements)[i] = element; });
   });
 }
 template <class T> WARPMAP_DEVICE void takeAll(const owner_take_arguments& a) {
-  tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
-    const u32* order = (const u32*)a.order.at + segment.from;
+  tileOfSegment(a, [&](const unsigned char* elements, const u32* order, u64 first, u64 end) {
     allAtOnce(
-        first, end, [&](u64 i) { return Numbered<T>{order[i], ((const T*)segment.at)[i]}; },
+        first, end, [&](u64 i) { return Numbered<T>{order[i], ((const T*)elements)[i]}; },
         [&](u64, const Numbered<T>& one) { ((T*)a.to.at)[one.number] = one.element; });
   });
 }
@@ -163,8 +157,7 @@ template <class T> WARPMAP_DEVICE void fillAll(const owner_fill_arguments& a) {
 using namespace warpmap;
 
 WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 4) {
-  eachAtOnce(
-      a.COUNT, [&](u64 i) { return hashWith(a, i); }, [&](u64 i, u32 hash) { ((u32*)a.hashes.at)[i] = hash; });
+  eachElementOf(a.COUNT, [&](u64 i) { ((u32*)a.hashes.at)[i] = hashWith(a, i); });
 }
 
 WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 4) {
@@ -231,18 +224,16 @@ WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
 
 WARPMAP_KERNEL(owner_send, owner_send_arguments, 256, 4) {
   if (a.column.at == nullptr) {
-    tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
-      const u32* order = (const u32*)a.order.at + segment.from;
-      for (u64 i = first + threadIdx.x; i < end; i += BLOCK) ((u32*)segment.at)[i] = order[i] + a.BASE;
+    tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
+      for (u64 i = first + threadIdx.x; i < end; i += BLOCK) ((u32*)elements)[i] = order[i] + a.BASE;
     });
   } else if (a.BYTES == 4) sendAll<u32>(a);
   else if (a.BYTES == 8) sendAll<u64>(a);
   else if (a.BYTES == 1) sendAll<u8>(a);
   else {
-    tileOfSegment(a, [&](const Segment& segment, u64 first, u64 end) {
-      const u32* order = (const u32*)a.order.at + segment.from;
+    tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
       for (u64 i = first + threadIdx.x; i < end; i += BLOCK)
-        copyWords(a.column.at + u64(order[i]) * a.BYTES, (unsigned char*)segment.at + i * a.BYTES, a.BYTES);
+        copyWords(a.column.at + u64(order[i]) * a.BYTES, elements + i * a.BYTES, a.BYTES);
     });
   }
 }

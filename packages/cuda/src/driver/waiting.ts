@@ -1,5 +1,5 @@
 /**
- * Waiting for the GPU. Most work is polled for, since a thread that is woken says so 0.7 ms late; after that a thread
+ * Waiting for the GPU. Most work is polled for, since a thread that is woken says so up to 0.7 ms late; after that a thread
  * of its own waits (waiter.mjs), started by the first long wait. The driver's callbacks are not used: a foreign thread
  * that calls into JavaScript blocks until JavaScript runs.
  */

@@ -92,17 +92,17 @@ export type ParamOf<O extends Operation> = (typeof operations)[O]["params"][numb
 export type BindingOf<O extends Operation> = keyof (typeof operations)[O]["bindings"] & string;
 
 /** The kernel of an operation on tables with a kind of slots. */
-export function tableKernel(operation: Operation, kind: string): KernelSource<string, string> {
-  const name = `${operation}_${kind}`;
-  return getOrMake(made, name, () => {
-    const { params, bindings } = operations[operation];
-    const fragments: readonly Fragment[] = [table, fragment("", { bindings })];
-    return kernelSource<string, string, string>(name, params, fragments);
-  });
-}
+export const tableKernel = madeOnce((operation: Operation, kind: string): KernelSource<string, string> => {
+  const { params, bindings } = operations[operation];
+  const fragments: readonly Fragment[] = [table, fragment("", { bindings })];
+  return kernelSource<string, string, string>(`${operation}_${kind}`, params, fragments);
+});
 
-/** Kernels by name: compiled ones are known by them. */
-const made = new Map<string, KernelSource<string, string>>();
+/** Makes each kernel of a kind once: compiled ones are known by it. */
+export function madeOnce<A extends readonly (string | number)[], T>(make: (...of: A) => T): (...of: A) => T {
+  const made = new Map<string, T>();
+  return (...of) => getOrMake(made, of.join(), () => make(...of));
+}
 
 /** rows[i] = i. */
 export const numberRows = kernelSource(

@@ -8,14 +8,13 @@ import {
   type CallOptions,
   type Column,
   fragment,
-  getOrMake,
   kernelSource,
   type Range,
   type Readback,
   read,
   readWrite,
 } from "warpmap/engine";
-import { constantsOf } from "./kernels.js";
+import { constantsOf, madeOnce } from "./kernels.js";
 import type { TableState } from "./table-state.js";
 import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
 
@@ -71,15 +70,9 @@ function sharedBytes({ keyWords, valueWords }: Words, bits = MOST_BITS): number 
 
 const constants = ["HASH", "MULTIPLIER", "OFFSET", "FLOATS32", "FLOATS64"] as const;
 
-/** Kernels by words of a key, or of a key and a value, each made once: compiled ones are known by them. */
-function byWords<T>(make: (...words: number[]) => T): (...words: number[]) => T {
-  const known = new Map<string, T>();
-  return (...words) => getOrMake(known, words.join(), () => make(...words));
-}
-
 /** The kernels by the words of a key and of a value. */
 export const partitionKernels = {
-  count: byWords((keyWords) =>
+  count: madeOnce((keyWords: number) =>
     kernelSource(
       `partition_count_${keyWords}`,
       ["COUNT", "BITS"],
@@ -91,7 +84,7 @@ export const partitionKernels = {
     ["BITS", "FIRST_BITS"],
     [fragment("", { bindings: { cursors: readWrite(), firstCursors: readWrite() } })],
   ),
-  scatter: byWords((keyWords, valueWords) =>
+  scatter: madeOnce((keyWords: number, valueWords: number) =>
     kernelSource(
       `partition_scatter_${keyWords}_${valueWords}`,
       ["COUNT", "FIRST_BITS", "BITS", "TILES"],
@@ -112,7 +105,7 @@ export const partitionKernels = {
       ],
     ),
   ),
-  gather: byWords((valueWords) =>
+  gather: madeOnce((valueWords: number) =>
     kernelSource(
       `partition_gather_${valueWords}`,
       ["COUNT", "FIRST_BITS", "MISSING", "MISSING_HIGH"],

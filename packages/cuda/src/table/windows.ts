@@ -18,7 +18,7 @@ const LEAST_SHARE = 1 / 8;
 /** What a table has entries and tombstones in of its slots, at least, for look-ups: others take as long as sorting them. */
 const LEAST_FILLED = 0.75;
 /** Places that look-ups need behind a window's slots: an entry is not further from its home slot. */
-const MOST_BEHIND = 255;
+const MOST_FROM_HOME = 255;
 
 /**
  * Elements of a window's block at most, in means of all windows, and besides: more have hot keys among them, which the
@@ -44,7 +44,7 @@ export function windowsFor(state: TableState, operation: Name, count: number): W
   const slotBytes = format.slotWords * 4;
   // elements or entries of each home slot are counted, in a byte
   const countBytes = operation === "erase" ? 0 : 1;
-  const slotsBehind = operation === "find" ? MOST_BEHIND : 0;
+  const slotsBehind = operation === "find" ? MOST_FROM_HOME : 0;
   const most = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
   const wanted = Math.max(most / 2, most - slotsBehind * slotBytes);
   // partitions are counted in shared memory
