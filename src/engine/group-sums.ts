@@ -18,6 +18,8 @@ export interface SummedGroups {
 export interface SumCall extends Omit<JoinCall, "nullsEqual"> {
   /** Whether the groups of all rows are asked for. */
   readonly numbers: boolean;
+  /** Whether sums of floats are wanted as numbers, each rounded once, where that is at hand: nobody adds to them. */
+  readonly rounded?: boolean;
   /** Whether the calling thread does all of it: others are at work of their own. */
   readonly alone?: boolean;
 }

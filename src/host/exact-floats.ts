@@ -159,6 +159,14 @@ export function unitsOf(exponent: number, limbs: number): Float64Array | null {
   return isPlain ? Float64Array.from({ length: limbs }, (_, k) => 2 ** (exponent + 32 * k)) : null;
 }
 
+/** The sum of three floats, the upper first, rounded once; NaN where the lower two do not add up to a float. */
+export function sumOfThree(upper: number, middle: number, low: number): number {
+  const sum = middle + low;
+  const share = sum - middle;
+  // two floats are added with one rounding
+  return middle - (sum - share) + (low - share) === 0 ? upper + sum : Number.NaN;
+}
+
 /** Of floats of all magnitudes. */
 const DIGITS = new Float64Array(80);
 

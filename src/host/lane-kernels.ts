@@ -12,6 +12,7 @@ interface Kernels {
   addOnes(count: number, at: number, stride: number): void;
   countWords(count: number, at: number, stride: number, unsigned: number): void;
   addLimbs(count: number, at: number, stride: number, scale: number): number;
+  findBetter(count: number, at: number, stride: number, sign: number): number;
 }
 
 /** Where things are in memory, behind the block itself. */
@@ -63,6 +64,12 @@ export class KernelBlock extends LaneBlock {
     this.#kernels.countWords(to.count, placeOf(to, 0), 8 * to.stride, signed ? 0 : 1);
   }
 
+  override findBetter(to: Target, values: Float64Array, from: number, sign: -1 | 1): number {
+    if (!this.#reaches(to)) return super.findBetter(to, values, from, sign);
+    this.#bringNumbers(values, from, to.count);
+    return this.#kernels.findBetter(to.count, placeOf(to, 0), 8 * to.stride, -sign);
+  }
+
   override addLimbs(
     to: Target,
     lane: number,
@@ -74,7 +81,7 @@ export class KernelBlock extends LaneBlock {
     if (!this.#reaches(to)) return super.addLimbs(to, lane, limbs, scale, values, from);
     const { ids, numbers } = this;
     const { sums, stride, count } = to;
-    if (values !== numbers) numbers.set(values.subarray(from, from + count));
+    this.#bringNumbers(values, from, count);
     if (count & 1) {
       numbers[count] = 0;
       ids[count] = 0;
@@ -88,6 +95,10 @@ export class KernelBlock extends LaneBlock {
       if (!addLower(sums, ids[row + 1] * stride + top, rests[2 * k + 1], limbs)) isExact = false;
     }
     return isExact;
+  }
+
+  #bringNumbers(values: Float64Array, from: number, count: number): void {
+    if (values !== this.numbers) this.numbers.set(values.subarray(from, from + count));
   }
 
   #reaches({ sums, ids }: Target): boolean {

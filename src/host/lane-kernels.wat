@@ -62,6 +62,28 @@
         (local.set $row (i32.add (local.get $row) (i32.const 4)))
         (br $next))))
 
+  ;; Lists the rows whose double × $sign is not at least their group's, which is in lane 0, or whose group has none: 0 in
+  ;; lane 1. Rows are listed where words are; answers how many they are.
+  (func (export "findBetter") (param $count i32) (param $at i32) (param $stride i32) (param $sign f64) (result i32)
+    (local $row i32) (local $value i32) (local $end i32) (local $best i32) (local $out i32)
+    (local.set $end (i32.shl (local.get $count) (i32.const 2)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $row) (local.get $end)))
+        (local.set $best (i32.add (local.get $at) (i32.mul (i32.load (local.get $row)) (local.get $stride))))
+        (i32.store offset=16384 (local.get $out) (i32.shr_u (local.get $row) (i32.const 2)))
+        (local.set $out (i32.add (local.get $out) (i32.shl
+          (i32.or
+            (i32.eqz (f64.ge
+              (f64.mul (f64.load offset=32768 (local.get $value)) (local.get $sign))
+              (f64.mul (f64.load (local.get $best)) (local.get $sign))))
+            (f64.eq (f64.load offset=8 (local.get $best)) (f64.const 0)))
+          (i32.const 2))))
+        (local.set $row (i32.add (local.get $row) (i32.const 4)))
+        (local.set $value (i32.add (local.get $value) (i32.const 8)))
+        (br $next)))
+    (i32.shr_u (local.get $out) (i32.const 2)))
+
   ;; Adds the upper two limbs of a double × $scale: the integer to lane 1, 2^32 times what is left of it, as an integer,
   ;; to lane 0. Two rows a turn; an odd last one needs a 0 behind it. Lists the pairs that leave something, and -1 behind
   ;; them. Answers the sum of magnitudes.

@@ -58,6 +58,15 @@ export class LaneBlock {
   }
 
   /**
+   * Lists in `words` the rows that may be better than their group's best one, lane 0: neither worse nor equal. All rows
+   * are of groups that have none: 0 in lane 1.
+   * @param sign −1: less is better; 1: greater
+   */
+  findBetter(to: Target, values: Float64Array, from: number, sign: -1 | 1): number {
+    return sign < 0 ? findLess(to, values, from, this.words) : findGreater(to, values, from, this.words);
+  }
+
+  /**
    * Adds floats.
    * @param lane of the lowest limb; the others follow. There are two at least
    * @param scale a power of two, 1 at least: it makes the top limb's lowest bit 1
@@ -145,6 +154,36 @@ function countUnsigned({ sums, ids, stride, offset, count }: Target, words: Uint
     sums[at]++;
     sums[at + 1] += words[from + i];
   }
+}
+
+function findLess(
+  { sums, ids, stride, offset, count }: Target,
+  values: Float64Array,
+  from: number,
+  out: Uint32Array,
+): number {
+  let found = 0;
+  for (let i = 0; i < count; i++) {
+    const at = ids[i] * stride + offset;
+    out[found] = i;
+    if (!(values[from + i] >= sums[at]) || sums[at + 1] === 0) found++;
+  }
+  return found;
+}
+
+function findGreater(
+  { sums, ids, stride, offset, count }: Target,
+  values: Float64Array,
+  from: number,
+  out: Uint32Array,
+): number {
+  let found = 0;
+  for (let i = 0; i < count; i++) {
+    const at = ids[i] * stride + offset;
+    out[found] = i;
+    if (!(values[from + i] <= sums[at]) || sums[at + 1] === 0) found++;
+  }
+  return found;
 }
 
 export function addNumbers(

@@ -90,6 +90,8 @@ export interface ColumnSums {
   readonly odd: readonly Float64Array[] | null;
   /** Of extremes, in place of all: by group the row's number and 1; 0 where there is none. */
   readonly rows?: Float64Array;
+  /** Of floats that are asked for as numbers, in place of all: by group their sum, rounded once. */
+  readonly numbers?: Float64Array;
 }
 
 /** What was added up of columns, from their lanes. */
@@ -213,8 +215,8 @@ export class LaneSums {
     to: Target,
   ): void {
     const [values, from] = this.#doublesOf(data, ranks, first, to.count);
+    const found = this.#loops.findBetter(to, values, from, sign);
     const better = this.#loops.words;
-    const found = sign < 0 ? findLess(to, values, from, better) : findGreater(to, values, from, better);
     const { ids, offset, stride, sums } = to;
     for (let k = 0; k < found; k++) {
       const i = better[k];
@@ -292,10 +294,15 @@ export class LaneSums {
    */
   merge(from: Float64Array, ids: Uint32Array, to: Float64Array): void {
     const { stride } = this;
+    const added: number[] = [];
     for (const [c, column] of this.columns.entries()) {
       const offset = this.#offsets[c];
       if (column.kind === "extremes") this.#mergeExtremes(column.sign, offset, from, ids, to);
-      else for (let k = 0; k < lanesOf(column); k++) mergeLane(from, ids, to, stride, offset + k);
+      else for (let k = 0; k < lanesOf(column); k++) added.push(offset + k);
+    }
+    for (let group = 0; group < ids.length; group++) {
+      const [at, place] = [group * stride, ids[group] * stride];
+      for (let k = 0; k < added.length; k++) to[place + added[k]] += from[at + added[k]];
     }
   }
 
@@ -312,38 +319,6 @@ export class LaneSums {
   }
 }
 
-/** Lists the rows whose numbers may be less than their groups': neither greater nor equal to it. */
-function findLess(
-  { sums, ids, stride, offset, count }: Target,
-  values: Float64Array,
-  from: number,
-  out: Uint32Array,
-) {
-  let found = 0;
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    out[found] = i;
-    if (!(values[from + i] >= sums[at]) || sums[at + 1] === 0) found++;
-  }
-  return found;
-}
-
-/** The same of greater ones. */
-function findGreater(
-  { sums, ids, stride, offset, count }: Target,
-  values: Float64Array,
-  from: number,
-  out: Uint32Array,
-) {
-  let found = 0;
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    out[found] = i;
-    if (!(values[from + i] <= sums[at]) || sums[at + 1] === 0) found++;
-  }
-  return found;
-}
-
 /** Whether a number is better than the best one; NaN is above all. */
 function isBetter(value: number, best: number, sign: -1 | 1): boolean {
   if (Number.isNaN(value) || Number.isNaN(best)) {
@@ -358,18 +333,6 @@ function scaleOf(column: LaneColumn): number {
   const [{ exponent, limbs }, other] = column.grid.bands;
   const top = exponent + 32 * (limbs - 1);
   return other === undefined && top <= 0 && top > -1000 ? 2 ** -top : 0;
-}
-
-function mergeLane(
-  from: Float64Array,
-  ids: Uint32Array,
-  to: Float64Array,
-  stride: number,
-  lane: number,
-): void {
-  for (let group = 0, at = lane; group < ids.length; group++, at += stride) {
-    to[Math.imul(ids[group], stride) + lane] += from[at];
-  }
 }
 
 /** Hands what is above 32 bits of a lane to the next one. */

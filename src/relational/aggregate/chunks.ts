@@ -13,7 +13,7 @@ import { isKeyType } from "../keys/key-types.js";
 import { unitOf } from "./numbers.js";
 import { type PlacedValues, quantileOf } from "./quantiles.js";
 import type { StateName, States } from "./states.js";
-import { meansOf, type Sums } from "./sums.js";
+import { meansOf, type Sums, writeWords } from "./sums.js";
 
 /** What an aggregate is made of. */
 export const NEEDS: { readonly [Name in AggregateName]: readonly StateName[] } = {
@@ -105,10 +105,7 @@ export const COUNT_BATCH = batchType(int64(), { useBigInt: false }) as BatchClas
 /** Counts as int64. */
 export function countChunk(counts: Float64Array): Chunk {
   const words = new Uint32Array(2 * counts.length);
-  for (let group = 0; group < counts.length; group++) {
-    words[2 * group] = counts[group];
-    if (counts[group] >= 2 ** 32) words[2 * group + 1] = counts[group] / 2 ** 32;
-  }
+  writeWords(counts, words, 2);
   return fixedChunk(int64(), asBytes(words), null, COUNT_BATCH);
 }
 
@@ -233,7 +230,10 @@ function fixedChunk(
 
 /** The validity of groups that have values. */
 export function nonEmpty(counts: Float64Array): Validity | null {
-  return validWhere(counts.length, (group) => counts[group] > 0);
+  // most columns have values in all groups, which a loop without calls finds out
+  let valid = 0;
+  while (valid < counts.length && counts[valid] > 0) valid++;
+  return valid === counts.length ? null : validWhere(counts.length, (group) => counts[group] > 0);
 }
 
 function validWhere(groups: number, isValid: (group: number) => boolean): Validity | null {

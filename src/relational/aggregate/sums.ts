@@ -3,7 +3,7 @@
  * are merged here. A sum becomes one number of an answer by one rounding, so it depends on no order.
  */
 import type { ColumnSums, SumParts } from "../../engine/group-sums.js";
-import { gridOf, rangeOf, roundedSum, unitsOf } from "../../host/exact-floats.js";
+import { gridOf, rangeOf, roundedSum, sumOfThree, unitsOf } from "../../host/exact-floats.js";
 import { runTask } from "../../host/group-tasks.js";
 import { type LaneColumn, sumsOfLanes } from "../../host/lanes.js";
 
@@ -27,6 +27,8 @@ export class Sums {
     readonly parts: Float64Array[],
     /** NaN, +Infinity and −Infinity by group; null where there are none. */
     readonly odd: readonly Float64Array[] | null,
+    /** In place of all: the sums, each rounded once. */
+    readonly numbers?: Float64Array,
   ) {}
 
   /** What heldBytes counts. */
@@ -35,7 +37,8 @@ export class Sums {
   }
 
   /** What an engine has added up. Parts without a value are dropped. */
-  static of({ sums, odd }: ColumnSums, groups: number): Sums {
+  static of({ sums, odd, numbers }: ColumnSums, groups: number): Sums {
+    if (numbers !== undefined) return new Sums(groups, 0, [], null, numbers);
     if (sums.length > 1) {
       const merged = Sums.#empty(groups, sums, odd);
       for (const parts of sums) merged.#add(parts, null);
@@ -130,14 +133,7 @@ export class Sums {
     const { groups, parts } = this;
     const [low] = parts;
     if (parts.length === 1) {
-      for (let group = 0, at = 0; group < groups; group++) {
-        let rest = low[group];
-        for (let k = 0; k < size; k++) {
-          const above = Math.floor(rest / WORD);
-          out[at++] = rest - above * WORD;
-          rest = above;
-        }
-      }
+      writeWords(low, out, size);
       return -1;
     }
     for (let group = 0; group < groups; group++)
@@ -161,6 +157,7 @@ export class Sums {
   /** The sums of all groups, each rounded once. */
   toNumbers(): Float64Array {
     const { groups, exponent, parts, odd } = this;
+    if (this.numbers !== undefined) return this.numbers;
     const numbers = new Float64Array(groups);
     const units = odd === null ? unitsOf(exponent, parts.length) : null;
     const used = [...parts.keys()].filter((k) => isUsed(parts[k])).reverse();
@@ -169,20 +166,18 @@ export class Sums {
     const [top, middle, low] = [0, 1, 2].map((i) => parts[used[i] ?? 0]);
     const [topUnit, middleUnit, lowUnit] = [0, 1, 2].map((i) => units?.[used[i]] ?? 0);
     for (let group = 0; group < groups; group++) {
-      const b = middle[group] * middleUnit;
-      const c = low[group] * lowUnit;
-      const sum = b + c;
-      const share = sum - b;
-      // two floats are added with one rounding
-      const isExact = areFew && b - (sum - share) + (c - share) === 0;
-      numbers[group] = isExact ? top[group] * topUnit + sum : this.toNumber(group);
+      const number = areFew
+        ? sumOfThree(top[group] * topUnit, middle[group] * middleUnit, low[group] * lowUnit)
+        : Number.NaN;
+      numbers[group] = Number.isNaN(number) ? this.toNumber(group) : number;
     }
     return numbers;
   }
 
   /** The sum of a group, rounded once. */
   toNumber(group: number): number {
-    const { parts, exponent, odd } = this;
+    const { parts, exponent, odd, numbers } = this;
+    if (numbers !== undefined) return numbers[group];
     if (odd !== null) {
       const [nan, above, below] = odd.map((counts) => counts[group] > 0);
       if (nan || (above && below)) return Number.NaN;
@@ -200,6 +195,15 @@ function isUsed(part: Float64Array): boolean {
   return false;
 }
 
+/** Writes integers below 2^53 in magnitude as `size` words of two's complement each. */
+export function writeWords(numbers: Float64Array, out: Uint32Array, size: number): void {
+  for (let group = 0, at = 0; group < numbers.length; group++, at += size) {
+    let rest = numbers[group];
+    out[at] = rest;
+    for (let k = 1; k < size; k++) out[at + k] = rest = Math.floor(rest / WORD);
+  }
+}
+
 /** One number at a time, of floats of all magnitudes at most. */
 const LIMBS = new Float64Array(80);
 
@@ -211,7 +215,8 @@ export function floatLanes(data: Float32Array | Float64Array, validity: Uint8Arr
 
 /** The mean of each group. @param unit what sums are divided by besides: of unscaled decimals */
 export function meansOf(sums: Sums, counts: Float64Array, unit: number): Float64Array {
-  const means = sums.toNumbers();
-  for (let group = 0; group < counts.length; group++) means[group] /= counts[group] * unit;
+  const numbers = sums.toNumbers();
+  const means = new Float64Array(counts.length);
+  for (let group = 0; group < counts.length; group++) means[group] = numbers[group] / (counts[group] * unit);
   return means;
 }

@@ -64,7 +64,7 @@ async function groupOn(
     why = `aggregated on the host: ${made}`;
   }
   const onHost = isThere ? await broughtToHost(source) : source;
-  const made = await grouping.finish(await grouping.readSource(device, onHost, rows, why));
+  const made = await grouping.finish(await grouping.readSource(device, onHost, rows, true, why));
   return output === "device" ? uploadTable(device, made) : made;
 }
 

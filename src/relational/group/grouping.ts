@@ -49,9 +49,16 @@ export class Grouping {
 
   /**
    * Groups the rows of a table whose columns are on the host.
+   * @param isWhole whether no other rows come
    * @param remark what its plan says besides
    */
-  async readSource(device: Device, source: GroupedSource, rows: number, remark?: string): Promise<Groups> {
+  async readSource(
+    device: Device,
+    source: GroupedSource,
+    rows: number,
+    isWhole = false,
+    remark?: string,
+  ): Promise<Groups> {
     const { call } = this;
     const encoded = encodeOwnKeys(source.keys, rows);
     call.endStage("encode keys");
@@ -64,6 +71,7 @@ export class Grouping {
       const { columns, ...groups } = await operations.sumGroups(encoded, summed, {
         ...engineCall,
         numbers: needsNumbers,
+        rounded: isWhole,
       });
       return { ...groups, sums: columns };
     });

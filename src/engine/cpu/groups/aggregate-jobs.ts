@@ -141,8 +141,9 @@ class SliceWorker {
     }
   }
 
-  /** Leaves everything in the set. */
+  /** Leaves everything in the set, whose sums have been carried. */
   end(): void {
+    this.#carry();
     if (this.#table !== this.#ownTable) {
       this.#ownTable.copy(this.#table);
       this.#set.sums.set(this.#sums.subarray(0, this.#lanes.stride * this.#table.groups));
@@ -171,9 +172,12 @@ class SliceWorker {
     }
     if (this.#lanes.lost) Atomics.store(stop, 0, LOST);
     state[SINCE_CARRY] += Math.max(LEAST_ROWS, keys.rows);
-    if (state[SINCE_CARRY] + sliceRows <= CARRY_ROWS) return;
-    this.#lanes.carry(sums, this.#table.groups);
-    state[SINCE_CARRY] = 0;
+    if (state[SINCE_CARRY] + sliceRows > CARRY_ROWS) this.#carry();
+  }
+
+  #carry(): void {
+    this.#lanes.carry(this.#sums, this.#table.groups);
+    this.#set.state[SINCE_CARRY] = 0;
   }
 }
 

@@ -2,6 +2,7 @@
  * Jobs of group-bys of many groups: partitions of sorted keys (partitions.ts) are grouped while their values are added up,
  * and their groups are put in the order of their first rows.
  */
+import { roundedSum, sumOfThree, unitsOf } from "../../../host/exact-floats.js";
 import { giveBack, roomOf, takeBlock } from "../../../host/lane-kernels.js";
 import { BLOCK_ROWS, CARRY_ROWS, LEAST_ROWS } from "../../../host/lane-loops.js";
 import { type LaneColumn, LaneSums } from "../../../host/lanes.js";
@@ -192,18 +193,29 @@ export interface RankJob {
   readonly groups: number;
   readonly places: GroupPlaces;
   /** Which of the lanes are put in order. */
-  readonly used: readonly number[];
+  readonly lanes: readonly number[];
+  /** Columns of floats of which the rounded sums are. */
+  readonly rounded: readonly RoundedFloats[];
   /** Per place: its group's number in order. */
   readonly ranks: Uint32Array;
   readonly sortedFirsts: Uint32Array;
-  /** `groups` numbers for each lane that is used. */
-  readonly sortedLanes: Float64Array;
+  /** `groups` numbers for each of the lanes, then for each column. */
+  readonly sorted: Float64Array;
+}
+
+/** Where limbs of floats are among the lanes. */
+export interface RoundedFloats {
+  /** Of the first limb. */
+  readonly exponent: number;
+  readonly lane: number;
+  readonly limbs: number;
 }
 
 /** What is written of a piece stays in the L2 cache, though its groups come partition by partition. */
 export function openRank(job: RankJob): Work {
-  const { rows, pieceRows, groups, places, used, ranks, sortedFirsts, sortedLanes } = job;
+  const { rows, pieceRows, groups, places, lanes, ranks, sortedFirsts, sorted } = job;
   const { firsts, sums, ofPartitions, isUsed } = places;
+  const roundings = job.rounded.map((floats) => roundingOf(floats, places));
   const partitions = ofPartitions.length / 2;
   const stride = isUsed.length;
   const isFirst = new Uint32Array(pieceRows >>> 5);
@@ -238,12 +250,34 @@ export function openRank(job: RankJob): Work {
         const rank = before[row >>> 5] + bitsIn(isFirst[row >>> 5] & ~(-1 << (row & 31)));
         ranks[place] = rank;
         sortedFirsts[rank] = first + row;
-        for (let k = 0, out = rank; k < used.length; k++, out += groups)
-          sortedLanes[out] = sums[place * stride + used[k]];
+        let out = rank;
+        for (let k = 0; k < lanes.length; k++, out += groups) sorted[out] = sums[place * stride + lanes[k]];
+        for (let k = 0; k < roundings.length; k++, out += groups) sorted[out] = roundings[k](place * stride);
       }
     }
   };
   return silently(Math.ceil(rows / pieceRows), rank);
+}
+
+/** Rounds the sum of floats of a group, whose lanes begin at a place. */
+function roundingOf({ exponent, lane, limbs }: RoundedFloats, { sums, isUsed }: GroupPlaces) {
+  const slowly = (at: number) =>
+    roundedSum([{ exponent, limbs: sums.subarray(at + lane, at + lane + limbs) }]);
+  const units = unitsOf(exponent, limbs);
+  const used = Array.from({ length: limbs }, (_, k) => k).filter((k) => isUsed[lane + k] !== 0);
+  if (units === null || used.length > 3) return slowly;
+  // limbs that there are not count 0
+  const [low, middle, top] = [2, 1, 0].map((k) => used.at(-1 - k));
+  const [lowUnit, middleUnit, topUnit] = [low, middle, top].map((k) => (k === undefined ? 0 : units[k]));
+  const [lowAt, middleAt, topAt] = [low, middle, top].map((k) => lane + (k ?? 0));
+  return (at: number) => {
+    const number = sumOfThree(
+      sums[at + topAt] * topUnit,
+      sums[at + middleAt] * middleUnit,
+      sums[at + lowAt] * lowUnit,
+    );
+    return Number.isNaN(number) ? slowly(at) : number;
+  };
 }
 
 /** Set bits of a word. */

@@ -6,7 +6,7 @@
 import { bitmapBytes } from "../../../bitmaps.js";
 import { ArrivingRows } from "../../../host/arrival.js";
 import { gridOf, guessedGrid, noFloats } from "../../../host/exact-floats.js";
-import { type LaneColumn, LaneSums, sumsOfLanes } from "../../../host/lanes.js";
+import { type LaneColumn, LaneSums, lanesOf, sumsOfLanes } from "../../../host/lanes.js";
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import { longestDenseRange } from "../../dense-keys.js";
 import type { SumCall, SummedColumn, SummedGroups } from "../../group-sums.js";
@@ -38,6 +38,7 @@ import {
   countGroups,
   type GroupPlaces,
   type PartitionsJob,
+  type RoundedFloats,
   recordsBefore,
 } from "./partition-jobs.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
@@ -144,7 +145,7 @@ class Summing {
     const reason = "a thread's groups would outgrow the cache";
     this.call.log?.beginChunk({ strategy: "partitioned", reason, partitions: 2 ** bits });
     run.pace.share = 0.5; // rows are sorted, then summed up
-    return sumByPartition(run, side, layout, columns, groupOf, this.#phase);
+    return sumByPartition(run, side, layout, columns, groupOf, this.call.rounded === true, this.#phase);
   }
 
   /** Room for more groups than the caches hold; null where sorting takes less time or memory. */
@@ -298,7 +299,6 @@ class Slices {
       groupSet(this.#sets, this.#form, lanes.stride, s),
     ).filter(wasTaken);
     const tables = sets.map(({ memory }) => new GroupTable(memory, this.#form, run.hashing));
-    for (const [s, table] of tables.entries()) lanes.carry(sets[s].sums, table.groups);
     // a table that has room for all groups takes in those of the others
     const isInPlace = tables.length === 1 || (tables.length > 0 && this.room.range !== null);
     if (isInPlace && tables.length > 1) tables[0].place();
@@ -437,6 +437,7 @@ async function sumByPartition(
   layout: Layout,
   columns: readonly LaneColumn[],
   groupOf: Uint32Array | null,
+  rounds: boolean,
   phase: (name: string) => void,
 ): Promise<SummedGroups> {
   const { rows } = side.keys;
@@ -463,7 +464,7 @@ async function sumByPartition(
     else most = rows;
   }
   phase("sum partitions");
-  const ranked = await inOrder(run, places, rows);
+  const ranked = await inOrder(run, places, rows, lanes, rounds);
   if (groupOf !== null) {
     const numbers = run.work.words(rows);
     for (let partition = 0; partition < 2 ** bits; partition++) {
@@ -475,7 +476,7 @@ async function sumByPartition(
   return {
     firsts: ranked.firsts,
     groupOf: groupOf?.slice() ?? null,
-    columns: sumsOfLanes(lanes, ranked.lanes),
+    columns: ranked.columns,
   };
 }
 
@@ -528,24 +529,54 @@ function newPlaces(
 /** Bytes of what is put in order at once. */
 const RANKED_BYTES = 2 ** 19;
 
-/** The groups in the order of their first rows, and where each place's is among them. */
-async function inOrder(run: RowRun, places: GroupPlaces, rows: number) {
+/** The groups in the order of their first rows, their sums, and where each place's is among them. */
+async function inOrder(
+  run: RowRun,
+  places: GroupPlaces,
+  rows: number,
+  columns: readonly LaneColumn[],
+  rounds: boolean,
+) {
   const [groups] = places.taken;
-  const used = Array.from(places.isUsed.keys()).filter((lane) => places.isUsed[lane] !== 0);
+  const { lanes, rounded, numbers } = rankedLanes(places, columns, rounds);
   const [ranks, sortedFirsts] = [run.work.words(groups), run.work.words(groups)];
-  const length = groups * used.length;
-  const sortedLanes = new Float64Array(run.work.words(2 * length).buffer, 0, length);
+  const length = groups * (lanes.length + rounded.length);
+  const sorted = new Float64Array(run.work.words(2 * length).buffer, 0, length);
   const pieces = Math.ceil((4 * groups + 8 * length) / RANKED_BYTES);
   const pieceRows = 32 * Math.ceil(rows / pieces / 32);
-  const sorted = { ranks, sortedFirsts, sortedLanes };
-  await run.share({ kind: "rank groups", rows, pieceRows, groups, places, used, ...sorted }, groups);
+  const job = { rows, pieceRows, groups, places, lanes, rounded, ranks, sortedFirsts, sorted };
+  await run.share({ kind: "rank groups", ...job }, groups);
+  const take = async (k: number) => {
+    await run.pace.turn();
+    const own = sorted.subarray(k * groups, (k + 1) * groups);
+    return run.work.lasts ? own : own.slice();
+  };
   // floats of all magnitudes have many lanes, most of which are 0 in all groups: those are one array
   const zeros = new Float64Array(groups);
   const split: Float64Array[] = Array.from(places.isUsed, () => zeros);
-  for (const [k, lane] of used.entries()) {
-    const own = sortedLanes.subarray(k * groups, (k + 1) * groups);
-    split[lane] = run.work.lasts ? own : own.slice();
-    await run.pace.turn();
+  for (const [k, lane] of lanes.entries()) split[lane] = await take(k);
+  const made = sumsOfLanes(columns, split);
+  for (const [k, c] of numbers.entries())
+    made[c] = { sums: [], odd: null, numbers: await take(lanes.length + k) };
+  return { ranks, firsts: sortedFirsts.slice(), columns: made };
+}
+
+/** Lanes that are put in order, and sums that are rounded on the way: those of the columns `numbers`. */
+function rankedLanes({ isUsed }: GroupPlaces, columns: readonly LaneColumn[], rounds: boolean) {
+  const lanes: number[] = [];
+  const rounded: RoundedFloats[] = [];
+  const numbers: number[] = [];
+  let lane = 0;
+  for (const [c, column] of columns.entries()) {
+    const count = lanesOf(column);
+    const floats = rounds && column.kind === "floats" && !column.grid.odd ? column.grid.bands : [];
+    if (floats.length === 1) {
+      numbers.push(c);
+      rounded.push({ exponent: floats[0].exponent, lane, limbs: count });
+    } else {
+      for (let k = lane; k < lane + count; k++) if (isUsed[k] !== 0) lanes.push(k);
+    }
+    lane += count;
   }
-  return { ranks, firsts: sortedFirsts.slice(), lanes: split };
+  return { lanes, rounded, numbers };
 }

@@ -217,12 +217,12 @@ async function check(
   keyAt: (row: number) => unknown,
   columns: Record<string, SummedColumn>,
   rows: number,
-  { numbers = true, hashMask = 0xffffffff } = {},
+  { numbers = true, hashMask = 0xffffffff, rounded = false } = {},
 ): Promise<void> {
   const names = Object.keys(columns);
   const { firsts, groupOf, models } = expected(columns, keyAt, rows);
   for (const engine of engines) {
-    const call = { numbers };
+    const call = { numbers, rounded };
     const made = await sumGroups(engine, { rows, columns: keys }, Object.values(columns), call, hashMask);
     expect(made.firsts.length).toBe(firsts.length);
     expect(made.firsts.findIndex((row, group) => row !== firsts[group])).toBe(-1);
@@ -231,7 +231,8 @@ async function check(
     for (const [c, name] of names.entries()) {
       const { rows: found } = made.columns[c];
       const sums = found ? null : Sums.of(made.columns[c], firsts.length);
-      const numberOf = (group: number) => (sums ? sums.toNumber(group) : Number(found?.[group]));
+      const rounds = sums?.toNumbers();
+      const numberOf = (group: number) => Number(rounds ? rounds[group] : found?.[group]);
       const wrong = models[c].findIndex((sum, group) => !Object.is(sum + 0, numberOf(group) + 0));
       expect([name, wrong, models[c][wrong], wrong < 0 ? undefined : numberOf(wrong)]).toEqual([
         name,
@@ -257,9 +258,20 @@ describe.each(Object.entries(spreads))("%s", (_, keyAt) => {
     await check(engines, keys, own, columns, ROWS);
   });
 
-  it("floats that no guessed grid holds", async () => {
-    await check(engines, [words(ROWS, keyAt)], keyAt, hostileColumns, ROWS, { numbers: false });
+  it.each([false, true])("floats that no guessed grid holds (rounded: %s)", async (rounded) => {
+    const options = { numbers: false, rounded };
+    await check(engines, [words(ROWS, keyAt)], keyAt, hostileColumns, ROWS, options);
+    await check(engines, [words(ROWS, keyAt)], keyAt, columns, ROWS, options);
   });
+});
+
+it("rounds sums of floats of many groups while these are put in order", async () => {
+  for (const engine of engines) {
+    const { f64, rows } = columns;
+    const keys = { rows: ROWS, columns: [words(ROWS, (row) => random(row))] };
+    const made = await sumGroups(engine, keys, [rows, f64], { numbers: false, rounded: true });
+    expect(made.columns[1].numbers).toBeInstanceOf(Float64Array);
+  }
 });
 
 it("finds groups without values, and groups of no rows", async () => {
