@@ -23,8 +23,10 @@ import {
 import { collectGarbage } from "./garbage.js";
 import { mixSql } from "./join-workloads.js";
 import { mix } from "./mix.js";
-import { type BenchOptions, type BenchReport, type BenchRow, circumstances } from "./report.js";
+import { type BenchOptions, type BenchReport, type BenchRow, circumstances, threadCounts } from "./report.js";
 import { timeInTurn } from "./timing.js";
+
+export const sweeps = ["threads"] as const;
 
 const STRINGS = 5000;
 
@@ -96,7 +98,10 @@ const QUERIES: readonly Query[] = [
   },
 ];
 
-/** On a CPU device: with one thread, and with all from columns in ArrayBuffers and in shared memory. */
+/**
+ * On a CPU device: with one thread and with all; the sweep over threads has 2, 4, 8, … besides. Several threads take columns
+ * in ArrayBuffers and in shared memory.
+ */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
   const runs = options.runs ?? 5;
   const rows = options.size ?? 2 ** 23;
@@ -108,11 +113,11 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     await duckdb.run("SET preserve_insertion_order = false");
     const table = await tables(duckdb, rows);
     const { threads: most } = device.info;
-    const turns = [{ threads: 1, table, columns: "ArrayBuffers" }];
-    if (most > 1) {
-      turns.push({ threads: most, table, columns: "ArrayBuffers" });
-      turns.push({ threads: most, table: shareTable(table), columns: "shared" });
-    }
+    const turns = threadCounts(most, options).flatMap((threads) => {
+      const copied = { threads, table, columns: "ArrayBuffers" };
+      const shared = { threads, table: shareTable(table), columns: "shared" };
+      return threads === 1 ? [copied] : [copied, shared];
+    });
     const made: BenchRow[] = [];
     for (const { threads, table, columns } of turns) {
       await duckdb.run(`SET threads = ${threads}`);

@@ -13,7 +13,7 @@ import { type Device, EngineError, openDevice } from "../src/index.js";
 import { type JoinStage, join } from "../src/relational/index.js";
 import { collectGarbage } from "./garbage.js";
 import { flights, halfOfIntegers, integers, type JoinWorkload, skewedNames } from "./join-workloads.js";
-import { type BenchOptions, type BenchReport, type BenchRow, circumstances } from "./report.js";
+import { type BenchOptions, type BenchReport, type BenchRow, circumstances, threadCounts } from "./report.js";
 import { summarise, type TimedCall, type Timing, timeInTurn } from "./timing.js";
 
 /** What DuckDB is asked, and which part of warpmap's work that is compared with. */
@@ -27,10 +27,12 @@ const QUERIES = [
   { name: "count and two sums, no rows", sql: ({ counted }: JoinWorkload) => counted, with: "pairs" },
 ] as const;
 
+export const sweeps = ["threads"] as const;
+
 /** Rows of the larger tables of integers and strings. */
 const ROWS = 2 ** 22;
 
-/** `options.size`: so many rows at most: flights are 3 million. On a CPU device: with one thread and with all; on a GPU: against all of DuckDB's. */
+/** `options.size`: so many rows at most: flights are 3 million. On a CPU device: with one thread and with all, and in the sweep with 2, 4, 8, … besides; on a GPU: against all of DuckDB's. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
   const runs = options.runs ?? 5;
   const where = circumstances(device);
@@ -49,9 +51,10 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
       await skewedNames(duckdb, bits),
     ];
     const version = String(await firstRow(duckdb, "SELECT version()"));
-    const threadCounts = device.backend === "cpu" ? [1, device.info.threads] : [availableParallelism()];
+    const counts =
+      device.backend === "cpu" ? threadCounts(device.info.threads, options) : [availableParallelism()];
     const rows: BenchRow[] = [];
-    for (const threads of new Set(threadCounts)) {
+    for (const threads of counts) {
       options.signal?.throwIfAborted();
       options.onProgress?.(`${threads} ${threads === 1 ? "thread" : "threads"}`);
       await duckdb.run(`SET threads = ${threads}`);

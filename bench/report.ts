@@ -111,3 +111,9 @@ export function circumstances(
     date: new Date().toISOString(),
   };
 }
+
+/** Threads of a CPU device that a benchmark takes: one and all, or with the sweep over threads each power of two up to all. */
+export function threadCounts(all: number, { sweep }: BenchOptions): number[] {
+  const counts = sweep === "threads" ? [1, 2, 4, 8, 16, 32, 64].filter((count) => count < all) : [1];
+  return [...new Set([...counts, all])];
+}
