@@ -32,11 +32,20 @@ export interface JobOptions {
   readonly pool?: HostPool;
   readonly signal?: AbortSignal;
   /**
-   * Jobs that are taken and whose results are not yet given, at most. Default: four a thread, of which two a worker are
-   * not done: so no thread waits for another one that the system lets wait.
+   * Jobs that are taken and whose results are not yet given, at most. Default: four a thread, of which `depth` a worker
+   * are not done: so no thread waits for another one that the system lets wait.
    */
   readonly window?: number;
+  /** Tasks that a worker has at a time. Default: one to do, and one to go on with. */
+  readonly depth?: number;
 }
+
+/**
+ * The depth where the calling thread makes the jobs, or uses the results, at some length: it has no time for jobs, and
+ * workers have enough to do meanwhile.
+ */
+export const STREAM_DEPTH = 4;
+const DEPTH = 2;
 
 let shared: HostPool | undefined;
 
@@ -79,7 +88,8 @@ export async function* inOrder<In, Out>(
   }
   const iterator = Symbol.asyncIterator in jobs ? jobs[Symbol.asyncIterator]() : jobs[Symbol.iterator]();
   const lease = (await pool.workers())?.lend(kind, threads - 1);
-  const run = new Run(iterator, kind, lease, options.window ?? 4 * threads, signal);
+  const { window = 4 * threads, depth = DEPTH } = options;
+  const run = new Run(iterator, kind, lease, { window, depth }, signal);
   try {
     yield* run.results();
   } finally {
@@ -107,7 +117,7 @@ class Run<In, Out> {
     readonly jobs: Iterator<Job<In, Out>> | AsyncIterator<Job<In, Out>>,
     readonly kind: TaskKind<In, Out>,
     readonly lease: Lease | undefined,
-    readonly window: number,
+    readonly room: Required<Pick<JobOptions, "window" | "depth">>,
     readonly signal: AbortSignal | undefined,
   ) {
     signal?.addEventListener("abort", this.#abort);
@@ -115,10 +125,11 @@ class Run<In, Out> {
 
   async *results(): AsyncGenerator<Out, void, undefined> {
     const queue = this.#queue;
+    const { window, depth } = this.room;
     for (;;) {
       this.signal?.throwIfAborted();
-      const hasRoom = !this.isEmpty && queue.length < this.window;
-      if (hasRoom && this.lease?.free() !== undefined) await this.#take();
+      const hasRoom = !this.isEmpty && queue.length < window;
+      if (hasRoom && this.lease?.free(depth) !== undefined) await this.#take();
       else if (queue[0]?.settled) yield (queue.shift() as Awaited<Out>).result;
       else if (hasRoom) await this.#take();
       else if (queue.length === 0) return;
@@ -131,7 +142,7 @@ class Run<In, Out> {
     const job = await this.#next();
     if (job === undefined) return;
     const { lease } = this;
-    const worker = lease?.free();
+    const worker = lease?.free(this.room.depth);
     if (lease && worker) {
       const packed = (async () => job.pack())();
       this.#expect(packed.then(({ input, transfer }) => lease.work(worker, this.kind, input, transfer)));

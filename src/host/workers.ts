@@ -17,8 +17,6 @@ import ending from "./worker.ts?worker-source";
  * many bytes they end, and start anew when needed.
  */
 const RETIRE_AFTER_BYTES = 2 ** 28;
-/** Tasks that a lent worker has at a time: one to do, and one to go on with. */
-const DEPTH = 2;
 /** Workers that were lent end when they have been idle for so long: they hold garbage of their tasks. */
 const IDLE_MS = 10_000;
 
@@ -181,11 +179,11 @@ export class Lease {
     }
   }
 
-  /** The worker that has least to do, where one can take another task. */
-  free(): HostWorker | undefined {
+  /** The worker that has least to do, where one has less than `depth` tasks. */
+  free(depth: number): HostWorker | undefined {
     let free: HostWorker | undefined;
     for (const worker of this.#workers) {
-      if (worker.isUp && !worker.hasEnded && worker.tasks < (free?.tasks ?? DEPTH)) free = worker;
+      if (worker.isUp && !worker.hasEnded && worker.tasks < (free?.tasks ?? depth)) free = worker;
     }
     return free;
   }

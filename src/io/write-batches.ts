@@ -26,10 +26,10 @@ export async function* batchBlocks(
       yield* arrowOfBatches(tablesOf(stream, piecesOf), options);
     } else if (isTextFormat(format)) {
       const { csvRows, withMark } = await import("./csv/csv-write.js");
-      yield* withMark(csvRows(tablesOf(stream, batchesOf), options));
+      yield* withMark(csvRows(tablesOf(stream, batchesOf), options, true));
     } else {
       const { parquetOfBatches } = await import("./parquet/parquet-write.js");
-      yield* parquetOfBatches(tablesOf(stream, batchesOf), options);
+      yield* parquetOfBatches(tablesOf(stream, batchesOf), options, true);
     }
   } finally {
     await stream.close();

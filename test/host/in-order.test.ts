@@ -1,10 +1,11 @@
 /** Jobs on worker threads: results in order, errors that stay what they are, aborts, ends, and how much is held meanwhile. */
 import { availableParallelism } from "node:os";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { collectGarbage } from "../../bench/garbage.js";
 import { CapacityError, EngineError, LimitError, ValidationError, WarpmapError } from "../../src/errors.js";
 import { inOrder, type Job, threadsOf } from "../../src/host/in-order.js";
 import { HostPool, type TaskKind } from "../../src/host/pool.js";
+import { Lease } from "../../src/host/workers.js";
 import { FileError } from "../../src/io/errors.js";
 import type { Asked } from "./test-worker.js";
 import testWorker from "./test-worker.ts?worker-source";
@@ -127,6 +128,29 @@ describe("what is held", () => {
     expect(taken).toBe(given);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(4 * threads);
+  });
+
+  it.each([undefined, 1, 4])("is no more than the depth at a worker: %s", async (depth) => {
+    const { work } = Lease.prototype;
+    let tasks = 0;
+    let most = 0;
+    const spied = vi.spyOn(Lease.prototype, "work").mockImplementation(async function (
+      this: Lease,
+      ...task: Parameters<typeof work>
+    ) {
+      most = Math.max(most, ++tasks);
+      return work.apply(this, task).finally(() => tasks--);
+    } as typeof work);
+    const options = { pool: usual.pool, threads: 2, window: 8, depth };
+    let [given, inOrderSoFar] = [0, true];
+    try {
+      for await (const [value] of inOrder(usual.kind, untilPacked(40), options))
+        inOrderSoFar &&= value === 2 * given++;
+    } finally {
+      spied.mockRestore();
+    }
+    expect(inOrderSoFar).toBe(true);
+    expect(most).toBe(depth ?? 2);
   });
 });
 

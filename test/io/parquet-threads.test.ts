@@ -17,8 +17,8 @@ import { anyColumn, KINDS, randomColumn } from "./random-columns.js";
 /** How often a worker was there for a job. */
 let workersFound = 0;
 const free = Lease.prototype.free;
-vi.spyOn(Lease.prototype, "free").mockImplementation(function (this: Lease) {
-  const worker = free.call(this);
+vi.spyOn(Lease.prototype, "free").mockImplementation(function (this: Lease, depth) {
+  const worker = free.call(this, depth);
   if (worker) workersFound++;
   return worker;
 });

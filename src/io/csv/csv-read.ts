@@ -7,7 +7,7 @@
  */
 import { type Column, type Table, tableFromColumns } from "@uwdata/flechette";
 import { buffersOf } from "../../host/buffers.js";
-import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import { inOrder, type Job, STREAM_DEPTH, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError, GuessError } from "../errors.js";
 import type { AskedType, BatchReadOptions, BatchWays, ReadOptions } from "../formats.js";
@@ -170,7 +170,8 @@ class CsvReader {
     const wrapped = mapped(jobs, (job): Job<BlockJob, Block> => {
       return { here: () => readBlock(job), pack: () => pack(job) };
     });
-    return inOrder(TASKS, wrapped, { threads, signal: this.options.signal });
+    const depth = this.purpose.guess === undefined ? undefined : STREAM_DEPTH;
+    return inOrder(TASKS, wrapped, { threads, signal: this.options.signal, depth });
   }
 
   /** Keeps the rows of a block. */

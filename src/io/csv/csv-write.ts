@@ -1,7 +1,7 @@
 /** Arrow to CSV: RFC 4180, a header line, UTF-8, newline-separated. Null is an empty field, an empty string is "". */
 import type { Column, Table } from "@uwdata/flechette";
 import { readTable as readSource } from "../../arrow/columns.js";
-import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import { inOrder, type Job, STREAM_DEPTH, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError } from "../errors.js";
 import type { WriteOptions } from "../formats.js";
@@ -37,10 +37,12 @@ export async function* withMark(blocks: AsyncIterable<Uint8Array>): AsyncGenerat
 /**
  * Tables of the same columns, at least one, as CSV. Without a number of threads the calling one works alone: such
  * tables come from where memory is short.
+ * @param comesSlowly whether the calling thread makes the tables as they are asked for
  */
 export async function* csvRows(
   tables: AsyncIterable<Table>,
   { delimiter = ",", header = true, onProgress, signal, threads = 1 }: WriteOptions,
+  comesSlowly = false,
 ): AsyncGenerator<Uint8Array> {
   const quoting = new Quoting(delimiter);
   const counts: number[] = [];
@@ -53,7 +55,11 @@ export async function* csvRows(
       yield* jobsOf(next.value, quoting, packer, counts);
   })();
   let done = 0;
-  for await (const { text, spent } of inOrder<RowsJob, RowsText>(TASKS, jobs, { signal, threads })) {
+  for await (const { text, spent } of inOrder<RowsJob, RowsText>(TASKS, jobs, {
+    signal,
+    threads,
+    depth: comesSlowly ? STREAM_DEPTH : undefined,
+  })) {
     packer.take(spent);
     yield text;
     done += counts.shift() ?? 0;

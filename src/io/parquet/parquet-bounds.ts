@@ -45,15 +45,24 @@ export function longBounds(
   at: (i: number) => number,
 ): Bounds {
   const flip = unsigned ? 0x8000_0000 : 0;
-  const isLess = (a: number, b: number) => {
-    const [high, other] = [words[2 * a + 1] ^ flip, words[2 * b + 1] ^ flip];
-    return high < other || (high === other && words[2 * a] >>> 0 < words[2 * b] >>> 0);
-  };
-  let [min, max] = [at(from), at(from)];
+  let min = at(from);
+  let max = min;
+  let minHigh = words[2 * min + 1] ^ flip;
+  let minLow = words[2 * min] >>> 0;
+  let [maxHigh, maxLow] = [minHigh, minLow];
   for (let i = from; i < to; i++) {
     const value = at(i);
-    if (isLess(value, min)) min = value;
-    if (isLess(max, value)) max = value;
+    const high = words[2 * value + 1] ^ flip;
+    const low = words[2 * value] >>> 0;
+    if (high < minHigh || (high === minHigh && low < minLow)) {
+      min = value;
+      minHigh = high;
+      minLow = low;
+    } else if (high > maxHigh || (high === maxHigh && low > maxLow)) {
+      max = value;
+      maxHigh = high;
+      maxLow = low;
+    }
   }
   const ArrayOf = unsigned ? BigUint64Array : BigInt64Array;
   const longs = new ArrayOf(words.buffer as ArrayBuffer, words.byteOffset, words.length >>> 1);

@@ -24,9 +24,11 @@ export class ByteValues implements Values {
   #offsets: Uint32Array = this.#ownOffsets;
   /** Bytes in front of a value that say how long it is. */
   readonly #prefix: number;
+  readonly size: number | null;
 
   constructor(readonly element: SchemaElement) {
     this.#prefix = element.type === "BYTE_ARRAY" ? 4 : 0;
+    this.size = element.type === "BYTE_ARRAY" ? null : element.type_length || null;
   }
 
   get #bytes(): Uint8Array {

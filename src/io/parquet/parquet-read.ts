@@ -7,7 +7,7 @@
 import { Column, type Table } from "@uwdata/flechette";
 import type { ColumnChunk } from "hyparquet";
 import { buffersOf } from "../../host/buffers.js";
-import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import { inOrder, type Job, STREAM_DEPTH, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError, fileErrorFrom } from "../errors.js";
 import type { ReadOptions, TransferOptions } from "../formats.js";
@@ -115,6 +115,13 @@ export async function* decoded(
   }
 }
 
+/** Rows of a group of which another one may be in memory. */
+const SMALL_ROWS = 2 ** 17;
+
+function isSmall({ groups }: Groups): boolean {
+  return groups.every(({ num_rows }) => num_rows <= SMALL_ROWS);
+}
+
 /** Some columns of groups of one file, in order; other threads decode the next ones meanwhile. */
 export async function* readAhead(
   all: readonly Groups[],
@@ -131,8 +138,16 @@ export async function* readAhead(
     groups.flatMap((group) => group.columns.map(({ meta_data }) => meta_data?.codec ?? "")),
   );
   const most = codecs.every(isEverywhere) ? Math.max(1, all.length * columns.length) : 1;
-  const window = Math.max(columns.length, 2 * threads); // all columns of a group are kept anyway
-  const results = inOrder(TASKS, jobs(), { threads: Math.min(threads, most), signal, window });
+  const isStream = all.length > 1;
+  // all columns of a group are kept anyway
+  const kept = isStream && all.every(isSmall) ? 2 * columns.length : columns.length;
+  const results = inOrder(TASKS, jobs(), {
+    threads: Math.min(threads, most),
+    signal,
+    window: Math.max(kept, 2 * threads),
+    // no thread has two of few jobs
+    depth: isStream ? STREAM_DEPTH : most < 2 * threads ? 1 : undefined,
+  });
   try {
     for (const groups of all) {
       const read: ReadColumn[] = [];

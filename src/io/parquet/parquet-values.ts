@@ -24,6 +24,8 @@ export type PackedValues =
 /** Values of a physical type. Value i is the i-th that was added. */
 export interface Values {
   readonly count: number;
+  /** Bytes that every value takes in the encoding PLAIN; null where they differ. */
+  readonly size: number | null;
   clear(): void;
   /** Makes room for values that add() adds next. */
   reserve(values: number): void;

@@ -10,12 +10,14 @@ import type { Bounds, PackedValues, Values } from "./parquet-values.js";
 export class WordValues implements Values {
   count = 0;
   readonly each: 1 | 2;
+  readonly size: number;
   #own = new Int32Array(0);
   /** The values: in memory of their own, or where a chunk has them. */
   #words: Int32Array = this.#own;
 
   constructor(readonly element: SchemaElement) {
     this.each = element.type === "INT64" || element.type === "DOUBLE" ? 2 : 1;
+    this.size = 4 * this.each;
   }
 
   clear(): void {
@@ -103,7 +105,7 @@ export class WordValues implements Values {
   }
 
   sizeOf(): number {
-    return 4 * this.each;
+    return this.size;
   }
 
   write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void {

@@ -15,7 +15,7 @@ import { plainChunk } from "../../arrow/row-batch.js";
 import { sliceChunk } from "../../arrow/slice-chunk.js";
 import { BatchMaker } from "../../arrow/to-flechette.js";
 import { buffersOf } from "../../host/buffers.js";
-import { inOrder, type Job, threadsOf } from "../../host/in-order.js";
+import { inOrder, type Job, STREAM_DEPTH, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError } from "../errors.js";
 import type { TransferOptions } from "../formats.js";
@@ -65,16 +65,22 @@ export function parquetBlocks(table: Table, options: TransferOptions): AsyncGene
 /**
  * Tables of the same columns, at least one, as one Parquet file. A row group holds rows of one of them. Without a
  * number of threads the calling one works alone: such tables come from where memory is short.
+ * @param comesSlowly whether the calling thread makes the tables as they are asked for
  * @throws as parquetBlocks
  */
 export async function* parquetOfBatches(
   tables: AsyncIterable<Table>,
   { onProgress, threads = 1, signal }: TransferOptions,
+  comesSlowly = false,
 ): AsyncGenerator<Uint8Array> {
   const file = new FileWriter();
   yield file.head();
   let done = 0;
-  for await (const group of inOrder(TASKS, file.jobs(tables), { threads, signal })) {
+  for await (const group of inOrder(TASKS, file.jobs(tables), {
+    threads,
+    signal,
+    depth: comesSlowly ? STREAM_DEPTH : undefined,
+  })) {
     yield* file.placed(group);
     done += group.rows;
     onProgress?.(done, done);
