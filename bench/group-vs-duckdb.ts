@@ -99,7 +99,7 @@ const QUERIES: readonly Query[] = [
 ];
 
 /**
- * On a CPU device: with one thread and with all; the sweep over threads has 2, 4, 8, … besides. Several threads take columns
+ * On a CPU device: with one thread and with all; the sweep over threads has 2, 4 and 16 besides. Several threads take columns
  * in ArrayBuffers and in shared memory.
  */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {

@@ -32,7 +32,7 @@ export const sweeps = ["threads"] as const;
 /** Rows of the larger tables of integers and strings. */
 const ROWS = 2 ** 22;
 
-/** `options.size`: so many rows at most: flights are 3 million. On a CPU device: with one thread and with all, and in the sweep with 2, 4, 8, … besides; on a GPU: against all of DuckDB's. */
+/** `options.size`: so many rows at most: flights are 3 million. On a CPU device: with one thread and with all, and in the sweep with 2, 4 and 16 besides; on a GPU: against all of DuckDB's. */
 export async function run(device: Device, options: BenchOptions): Promise<BenchReport> {
   const runs = options.runs ?? 5;
   const where = circumstances(device);
