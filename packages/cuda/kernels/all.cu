@@ -4,6 +4,7 @@
 #include "find.cu"
 #include "insert.cu"
 #include "owners.cu"
+#include "owner-groups.cu"
 #include "partition.cu"
 #include "scan.cu"
 #include "windows.cu"

@@ -135,12 +135,37 @@ struct owner_gather_arguments {
 
 struct owner_scatter_arguments {
   Range order, column, to;
-  uint32_t COUNT, BYTES, STRIDE;
+  uint32_t COUNT, BYTES;
 };
 
 struct owner_merge_arguments {
   Range numbers, ends, places;
   uint32_t COUNT, LISTS;
+};
+
+struct group_pack_arguments {
+  Range column, to;
+  uint32_t COUNT, WORDS, STRIDE, AT;
+};
+
+struct group_find_arguments {
+  Range keys, slots, found;
+  uint32_t COUNT, WORDS, SLOTS, SEED;
+};
+
+struct group_count_arguments {
+  Range slots, found, counts;
+  uint32_t COUNT;
+};
+
+struct group_place_arguments {
+  Range slots, found, counts, places;
+  uint32_t COUNT;
+};
+
+struct group_merge_arguments {
+  Range slots, found, places, column, to;
+  uint32_t FIRST, COUNT, WORDS, HOW, FORM;
 };
 
 struct owner_fill_arguments {

@@ -10,7 +10,7 @@
 //                   SEGMENTS × tiles of 2,048 elements
 //   owner_take      to[order[from + i]] = segment[i], the same
 //   owner_gather    to[i] = column[order[i]]
-//   owner_scatter   to[order[i]] = the first BYTES of column[i], whose elements are STRIDE bytes apart
+//   owner_scatter   to[order[i]] = column[i]
 //   owner_fill      one element all over a column
 //   owner_merge     of LISTS ascending lists one after another: where each element is among all of them
 //
@@ -251,7 +251,7 @@ WARPMAP_KERNEL(owner_gather, owner_gather_arguments, 256) {
 
 WARPMAP_KERNEL(owner_scatter, owner_scatter_arguments, 256) {
   const u32* order = (const u32*)a.order.at;
-  eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + i * a.STRIDE, a.to.at + u64(order[i]) * a.BYTES, a.BYTES); });
+  eachElementOf(a.COUNT, [&](u64 i) { copyWords(a.column.at + i * a.BYTES, a.to.at + u64(order[i]) * a.BYTES, a.BYTES); });
 }
 
 WARPMAP_KERNEL(owner_merge, owner_merge_arguments, 256, 8) {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { bindingsOf, type KernelSource } from "../../../src/engine/kit.js";
 import { argumentsName } from "../src/runtime/function-name.js";
-import { ownerKernels } from "../src/several/owner-kernels.js";
+import { groupKernels, ownerKernels } from "../src/several/owner-kernels.js";
 import { markChosen, numberRows, type Operation, operations, tableKernel } from "../src/table/kernels.js";
 import { partitionKernels } from "../src/table/partitions.js";
 
@@ -36,7 +36,7 @@ it.each(Object.keys(operations) as Operation[])("%s", (operation) => {
 
 const { count, offsets, scatter, gather } = partitionKernels;
 
-const owners = Object.values<KernelSource>(ownerKernels);
+const owners = [...Object.values<KernelSource>(ownerKernels), ...Object.values<KernelSource>(groupKernels)];
 
 it.each([numberRows, markChosen, count(1), offsets, scatter(1, 2), gather(2), ...owners])(
   "$label",

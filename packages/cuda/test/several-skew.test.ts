@@ -119,8 +119,8 @@ describe.each([
   [7, false, 2 ** 16],
 ] as const)("groups on %s GPUs, which reach each other: %s, in rounds of %s", (gpus, peers, round) => {
   it.each([
-    ["few groups", [1, 2, 3], 0.99, true],
-    ["one group that most rows are of", [7], 0.98, true],
+    ["few groups", [1, 2, 3], 0.995, true],
+    ["one group that most rows are of", [7], 0.995, true],
     ["a group for nearly each row", [7], 0.001, false],
   ] as const)("of rows that have %s are those of one GPU", async (_, hot, part, isLocal) => {
     const rows = 20_000 + gpus;
@@ -173,7 +173,7 @@ describe.each([
     const wereLocal = reasons.map((reason) => reason.includes("grouped where they are first"));
     const local = [isLocal, false, false, false, isLocal];
     expect(wereLocal).toEqual([...local, ...local]);
-    const wereShared = reasons.map((reason) => reason.includes("rows went to another of"));
+    const wereShared = reasons.map((reason) => /(rows|groups) went to another of/.test(reason));
     const shared = [true, true, false, false, true];
     expect(wereShared).toEqual([...shared, ...shared]);
   });
@@ -235,12 +235,13 @@ describe("samples", () => {
     expect(areFew(chosenRows(rows).map(groupOf), rows)).toBe(expected);
   });
 
-  it("are of rows that differ", () => {
+  it("are of all rows, or of some by chance", () => {
     expect(chosenRows(5)).toEqual(counting(5));
     for (const count of [4097, 5000, 2 ** 31]) {
-      const chosen = chosenRows(count, 3);
+      const chosen = chosenRows(count, 4096, 3);
       expect(chosen.length).toBe(4096);
-      expect(chosen.every((row, i) => row < count && (i === 0 || row > chosen[i - 1]))).toBe(true);
+      expect(chosen.every((row) => row < count)).toBe(true);
+      expect(new Set(chosen).size).toBeGreaterThan(2500);
     }
   });
 });
@@ -256,7 +257,7 @@ it("groups are few where a sample has many of them twice, and rows are many more
   expect(areFew(sample(2 ** 20), 2 ** 27)).toBe(true);
   expect(areFew(sample(2 ** 20), 2 ** 20)).toBe(false);
   expect(areFew(counting(8192), 2 ** 40)).toBe(false);
-  expect(areFew(new Uint32Array(8192), 5)).toBe(true);
+  expect(areFew(new Uint32Array(8192), 50)).toBe(true);
 });
 
 describe("hot keys", () => {

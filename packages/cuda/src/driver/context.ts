@@ -38,6 +38,9 @@ export class CudaContext {
   readonly #events: number[] = [];
   /** What ends the waits that are under way. */
   readonly #guarded = new Set<(error: DeviceLostError) => void>();
+  /** Times that work may have been submitted, and how many of them a wait has covered. */
+  #submitted = 0;
+  #covered = 0;
   #loss: Loss | undefined;
   #announce!: (loss: Loss) => void;
 
@@ -63,6 +66,7 @@ export class CudaContext {
   /** Makes the context this thread's: other devices, and other libraries, have theirs. */
   enter(): void {
     this.checkAlive();
+    this.#submitted++;
     this.api.cuCtxSetCurrent(this.#context);
   }
 
@@ -123,14 +127,23 @@ export class CudaContext {
   /** Resolves when all that was submitted is done. @throws DeviceLostError when the GPU failed at it */
   async arrived(what: string): Promise<void> {
     const event = this.record();
+    const submitted = this.#submitted;
     const result = await this.guard(this.#waiting.wait(event));
     this.#events.push(event);
     this.check(what, result);
+    this.#covered = Math.max(this.#covered, submitted);
+  }
+
+  /** The same, at once where nothing was submitted since a wait. */
+  async idle(what: string): Promise<void> {
+    this.checkAlive();
+    if (this.#covered < this.#submitted) await this.arrived(what);
   }
 
   /** What is submitted here later runs after all that was submitted to `other` by now. */
   after(other: CudaContext): void {
     if (other === this) return;
+    this.#submitted++;
     const event = other.record();
     this.check("Waiting for another GPU", this.api.cuStreamWaitEvent(this.stream, event, 0));
     other.#events.push(event);

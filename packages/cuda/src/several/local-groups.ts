@@ -1,26 +1,21 @@
 /**
- * Groups of each GPU's rows where they are: instead of rows, a row for each group of each GPU goes to its owner. So less is
- * exchanged where groups are few, and rows of a key that very many have are the work of all GPUs. Not for means and sums of
- * floats: sums of parts are rounded.
+ * Groups of each GPU's rows where they are, which merge-groups.ts makes groups of all rows of. So less is exchanged where
+ * groups are few, and rows of a key that very many have are the work of all GPUs.
  */
 import {
   type DeviceKeys,
   destroyColumns,
   type ReduceCall,
-  type ReducedGroups,
   type Reduction,
   type RowOperations,
 } from "warpmap/engine";
-import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
-import { rangeOf } from "./inputs.js";
-import { arrayOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
-import { RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
+import { type GroupsOf, RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
 
 // Estimates, not measured on several GPUs.
-/** Rows of a GPU for each of its groups, from which on it groups them first. */
-const LEAST_ROWS = 4;
+/** Rows of a GPU for each group, from which on it groups them first: one GPU merges the groups of all. */
+const LEAST_ROWS = 16;
 /** Groups that a sample has twice, from which on it tells how many there are. */
 const LEAST_TWICE = 4;
 
@@ -30,41 +25,27 @@ const LEAST_TWICE = 4;
  * number of classes in a population", 1984).
  */
 export function areFew(sample: Uint32Array, rows: number): boolean {
-  const sorted = sample.slice().sort();
-  let [groups, once, twice] = [0, 0, 0];
-  for (let first = 0, end = 1; first < sorted.length; first = end++) {
-    while (sorted[end] === sorted[first]) end++;
-    groups++;
-    if (end - first === 1) once++;
-    if (end - first === 2) twice++;
-  }
+  const { groups, once, twice } = timesSeen(sample);
   const seldom = (rows * once) / sample.length;
   const others = twice < LEAST_TWICE ? seldom : Math.min(seldom, (once * once) / (2 * twice));
   return groups + others <= rows / LEAST_ROWS;
 }
 
-/** What makes a reduction of all of that of parts, and the bytes of a value; null where nothing does. */
-export function reducedAgain(reduction: Reduction): { reduction: Reduction; width?: number } | null {
-  const { kind, column } = reduction;
-  if (kind === "count") return { reduction: { kind: "sum", form: "signed" } as Reduction, width: 8 };
-  if (kind === "sum") {
-    const isSmall = column.values?.kind === "fixed" && column.values.width === 4;
-    return isSmall && reduction.form !== "float" && !reduction.isDecimal ? { reduction, width: 8 } : null;
+/** How many hashes a sample has, and how many of them once and twice: a table of them is faster than sorting. */
+function timesSeen(sample: Uint32Array): { groups: number; once: number; twice: number } {
+  const slotBits = Math.ceil(Math.log2(Math.max(2, 2 * sample.length)));
+  const [slots, counts] = [new Uint32Array(2 ** slotBits), new Uint32Array(2 ** slotBits)];
+  let [groups, once, twice] = [0, 0, 0];
+  for (const hash of sample) {
+    let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - slotBits);
+    while (counts[slot] > 0 && slots[slot] !== hash) slot = (slot + 1) % slots.length;
+    slots[slot] = hash;
+    const times = ++counts[slot];
+    groups += Number(times === 1);
+    once += Number(times === 1) - Number(times === 2);
+    twice += Number(times === 2) - Number(times === 3);
   }
-  return kind === "mean" ? null : { reduction };
-}
-
-/** Groups that a GPU has. */
-export interface GroupsOf extends Pick<ReducedGroups, "groups" | "columns"> {
-  readonly gpu: number;
-}
-
-/** A table of the groups of each GPU, one GPU's behind the other's, and so in the order of their first rows. */
-interface LocalGroups {
-  readonly keys: DeviceKeys;
-  readonly reductions: readonly Reduction[];
-  readonly widths: readonly (number | undefined)[];
-  release(): void;
+  return { groups, once, twice };
 }
 
 /** What is asked of a GPU's groups: reductions of its rows, whose columns are shared. */
@@ -82,38 +63,21 @@ export async function reductionsAt(
   return made;
 }
 
-/** A column of all groups, one GPU's behind the other's. */
-export function collectedColumn(
-  { gpus, engine }: SeveralHost,
-  all: readonly GroupsOf[],
-  c: number,
-): WordColumn {
-  const { values } = all[0].columns[c] as WordColumn;
-  const words = values.width / 4;
-  const starts = startsOf(all.map(({ groups }) => groups));
-  const pieces = all.map(({ gpu, columns, groups }, i) => {
-    const range = rangeOf((columns[c] as WordColumn).values.data);
-    return { gpu, first: starts[i] * words, array: gpus.view(gpu, "u32", groups * words, range) };
-  });
-  return { values: { ...values, data: arrayOf(engine, "u32", pieces) }, validity: null };
-}
-
-/** Groups rows, whose columns are shared, where they are: so all results are words without nulls. */
+/**
+ * Groups rows, whose columns are shared, where they are: so all results are words without nulls. The columns of the keys
+ * come behind those of the reductions. Who gets the groups frees their columns.
+ */
 export async function groupLocally(
   host: SeveralHost,
   parts: readonly RowOperations[],
   keys: DeviceKeys,
   reductions: readonly Reduction[],
   { signal, log }: ReduceCall,
-): Promise<LocalGroups> {
+): Promise<GroupsOf[]> {
   const rows = RowsThere.placed(host, keys.rows, "in place");
-  const made: GroupsOf[] = [];
-  const release = () => {
-    for (const each of made) destroyColumns(each?.columns ?? []);
-  };
+  const owners = [...parts.keys()].filter((gpu) => rows.counts[gpu] > 0);
   try {
-    const owners = [...parts.keys()].filter((gpu) => rows.counts[gpu] > 0);
-    await settled(
+    return await settled(
       owners.map(async (gpu, i) => {
         const own = await rows.keys(gpu, keys);
         const asked = await reductionsAt(rows, gpu, reductions);
@@ -124,33 +88,10 @@ export async function groupLocally(
         }
         const reducer = parts[gpu].reducer as NonNullable<RowOperations["reducer"]>;
         const options = { signal, lists: false, ...(i === 0 && { log }) };
-        made[i] = { ...(await reducer.reduce(own, asked, options)), gpu };
+        return { ...(await reducer.reduce(own, asked, options)), gpu };
       }),
+      ({ columns }) => destroyColumns(columns),
     );
-    const collected = (c: number) => collectedColumn(host, made, c);
-    const again = reductions.map((reduction) => reducedAgain(reduction));
-    return {
-      keys: {
-        rows: made.reduce((sum, { groups }) => sum + groups, 0),
-        columns: keys.columns.map((key, k) => {
-          const { values } = collected(reductions.length + k);
-          const below = "below" in key ? { below: key.below as number } : {};
-          return {
-            kind: "device words",
-            width: values.width / 4,
-            data: values.data,
-            validity: null,
-            ...below,
-          };
-        }),
-      },
-      reductions: again.map((each, c) => ({ ...each?.reduction, column: collected(c) }) as Reduction),
-      widths: again.map((each) => each?.width),
-      release,
-    };
-  } catch (error) {
-    release();
-    throw error;
   } finally {
     rows.release();
   }

@@ -47,7 +47,7 @@ export const ownerKernels = {
   ),
   scatter: kernelSource(
     "owner_scatter",
-    ["COUNT", "BYTES", "STRIDE"],
+    ["COUNT", "BYTES"],
     [fragment("", { bindings: { order: read(), column: read(), to: readWrite() } })],
   ),
   merge: kernelSource(
@@ -59,6 +59,39 @@ export const ownerKernels = {
     "owner_fill",
     ["COUNT", "BYTES", "LOW", "HIGH"],
     [fragment("", { bindings: { to: readWrite() } })],
+  ),
+};
+
+/** The kernels that make groups of several GPUs groups of all: kernels/owner-groups.cu. */
+export const groupKernels = {
+  pack: kernelSource(
+    "group_pack",
+    ["COUNT", "WORDS", "STRIDE", "AT"],
+    [fragment("", { bindings: { column: read(), to: readWrite() } })],
+  ),
+  find: kernelSource(
+    "group_find",
+    ["COUNT", "WORDS", "SLOTS", "SEED"],
+    [fragment("", { bindings: { keys: read(), slots: readWrite(), found: readWrite() } })],
+  ),
+  count: kernelSource(
+    "group_count",
+    ["COUNT"],
+    [fragment("", { bindings: { slots: read(), found: read(), counts: readWrite() } })],
+  ),
+  place: kernelSource(
+    "group_place",
+    ["COUNT"],
+    [fragment("", { bindings: { slots: read(), found: read(), counts: read(), places: readWrite() } })],
+  ),
+  merge: kernelSource(
+    "group_merge",
+    ["FIRST", "COUNT", "WORDS", "HOW", "FORM"],
+    [
+      fragment("", {
+        bindings: { slots: read(), found: read(), places: read(), column: read(), to: readWrite() },
+      }),
+    ],
   ),
 };
 

@@ -129,6 +129,12 @@ export function arrayOn<T extends ScalarType>(
 export const piecesOf = <T extends ScalarType>({ storage }: DeviceArray<T>): readonly Piece<T>[] =>
   (storage as Pieces<T>).pieces;
 
+/** Whether the first GPU has an array as a whole. */
+export function isOnFirstGpu(array: DeviceArray): boolean {
+  const pieces = piecesOf(array);
+  return pieces.length === 1 && pieces[0].gpu === 0;
+}
+
 /** A new array, whose pieces `make` makes. What was made is given up when one fails. */
 export async function cutArray<T extends ScalarType>(
   engine: Engine,

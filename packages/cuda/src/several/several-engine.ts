@@ -35,8 +35,9 @@ import type { CudaEngine, CudaRequest } from "../cuda-engine.js";
 import type { Loss } from "../driver/context.js";
 import { Gpus, settled } from "./gpus.js";
 import { arrayAt, rangeOf } from "./inputs.js";
-import { arrayOn, cutArray, piecesOf, type Span, spansOf } from "./pieces.js";
-import { Columns, type SeveralHost } from "./results.js";
+import { OneGpuTable } from "./one-gpu-table.js";
+import { arrayOn, cutArray, isOnFirstGpu, piecesOf, type Span, spansOf } from "./pieces.js";
+import type { SeveralHost } from "./results.js";
 import { severalInterop } from "./several-interop.js";
 import { severalRows } from "./several-rows.js";
 import { severalSketches } from "./several-sketches.js";
@@ -154,7 +155,7 @@ export class SeveralEngine implements BareEngine {
       },
       lend: () => storage.lend(),
       async regain() {
-        await settled(gpus.hosts.map(({ gpu }) => gpu.context.arrived("A call with a pinned array")));
+        await settled(gpus.hosts.map(({ gpu }) => gpu.context.idle("A call with a pinned array")));
       },
       destroy: () => storage.destroy(),
     };
@@ -164,7 +165,7 @@ export class SeveralEngine implements BareEngine {
   async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec): Promise<Table<K, V>> {
     const { least } = this.#host;
     if (spec.slots >= (least.slots ?? SHARED_SLOTS)) return SeveralTable.create(this.#host, spec);
-    return onOneGpu(this.#host, this.#carrier.show(await this.#first.createTable<K, V>(spec)));
+    return OneGpuTable.createOn(this.#host, (array) => this.#onFirst(array), spec);
   }
 
   async dictionary(spec: DictionarySpec): Promise<Dictionary> {
@@ -197,32 +198,6 @@ export class SeveralEngine implements BareEngine {
     this.#gpus.destroy(loss);
     for (const engine of this.engines) engine.destroy(loss);
   }
-}
-
-function isOnFirstGpu(array: DeviceArray): boolean {
-  const pieces = piecesOf(array);
-  return pieces.length === 1 && pieces[0].gpu === 0;
-}
-
-/** A table of the first GPU. Where its inserts mark elements in an array in pieces, they go by way of one that is not. */
-function onOneGpu<K extends KeyType, V extends ValueType>(
-  host: SeveralHost,
-  table: Table<K, V>,
-): Table<K, V> {
-  const insert: Table<K, V>["insert"] = async (keys, values, policy, call) => {
-    const { rejected } = call;
-    if (!rejected || isOnFirstGpu(rejected)) return table.insert(keys, values, policy, call);
-    const marks = await host.gpus.hosts[0].engine.allocate("u8", rejected.length);
-    try {
-      const marked = { ...call, rejected: arrayOn(host.engine, 0, borrowed(host.gpus, marks)) };
-      const tally = await table.insert(keys, values, policy, marked);
-      await Columns.over(host, [rejected]).put({ gpu: 0, first: 0, count: marks.length }, [marks]);
-      return tally;
-    } finally {
-      marks.destroy();
-    }
-  };
-  return Object.create(table, { insert: { value: insert } });
 }
 
 /** An array of the first GPU that stays its owner's. */

@@ -20,20 +20,15 @@ import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
 import { inputOn, rangeOf } from "./inputs.js";
-import {
-  areFew,
-  collectedColumn,
-  type GroupsOf,
-  groupLocally,
-  reducedAgain,
-  reductionsAt,
-} from "./local-groups.js";
+import { areFew, groupLocally, reductionsAt } from "./local-groups.js";
+import { isMergeable, mergeGroups } from "./merge-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
-import { arrayOn } from "./pieces.js";
+import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
-import { inRounds } from "./rounds.js";
+import { exchangeRemark, inRounds } from "./rounds.js";
 import {
   chunksFor,
+  type GroupsOf,
   inOrder,
   keyPartsOf,
   noteExchange,
@@ -49,7 +44,7 @@ import type { KeyPart } from "./sorted-batch.js";
 
 /**
  * Groups rows, and puts the groups into the order of their first rows; null where columns are not shared. Where
- * they are likely few, each GPU groups its own rows first: local-groups.ts.
+ * groups are likely few, each GPU groups its own rows, and only groups are brought together.
  */
 export async function reduceShared(
   host: SeveralHost,
@@ -61,30 +56,31 @@ export async function reduceShared(
   const keyParts = keyPartsOf(keys);
   const isShared = reductions.every(({ column }) => column === null || sharedColumn(column) !== null);
   if (!keyParts || !isShared) return null;
-  const isAdded = reductions.every((reduction) => reducedAgain(reduction) !== null);
-  if (isAdded && areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
-    const local = await groupLocally(host, parts, keys, reductions, call);
-    try {
-      const { onProgress, ...rest } = call;
-      call.log?.remark(`${keys.rows} rows were grouped where they are first, to ${local.keys.rows}`);
-      const merged = await reduceOwned(host, parts, local.keys, local.reductions, rest, local.widths);
-      onProgress?.(keys.rows, keys.rows);
-      return merged;
-    } finally {
-      local.release();
-    }
+  const isMerged = reductions.every(isMergeable);
+  if (!isMerged || !areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
+    return reduceOwned(host, parts, keys, reductions, call);
   }
-  return reduceOwned(host, parts, keys, reductions, call);
+  const local = await groupLocally(host, parts, keys, reductions, call);
+  try {
+    const merged = await mergeGroups(host, local, reductions);
+    const made = local.reduce((sum, { groups }) => sum + groups, 0);
+    const moved = made - local.reduce((sum, { gpu, groups }) => sum + (gpu === 0 ? groups : 0), 0);
+    call.log?.remark(`${keys.rows} rows were grouped where they are first, to ${made}`);
+    call.log?.remark(exchangeRemark(moved, made, "groups", host.gpus.count, 1));
+    call.onProgress?.(keys.rows, keys.rows);
+    return merged;
+  } finally {
+    for (const { columns } of local) destroyColumns(columns);
+  }
 }
 
-/** Groups rows, whose columns are shared, at their owners. @param widths bytes of results, if only the first are asked for */
+/** Groups rows, whose columns are shared, at their owners. */
 async function reduceOwned(
   host: SeveralHost,
   parts: readonly RowOperations[],
   keys: DeviceKeys,
   reductions: readonly Reduction[],
   call: ReduceCall,
-  widths?: readonly (number | undefined)[],
 ): Promise<ReducedGroups> {
   const keyParts = keyPartsOf(keys) as KeyPart[];
   const chunks = chunksFor(host, keys.rows);
@@ -120,7 +116,7 @@ async function reduceOwned(
       },
     });
     noteExchange(call, moved, keys.rows, host.gpus, chunks);
-    const merged = await merge(host, grouped, widths);
+    const merged = await merge(host, grouped);
     call.onProgress?.(keys.rows, keys.rows);
     return merged;
   } finally {
@@ -201,12 +197,20 @@ async function numbersAt(
   return gpus.view(gpu, "u32", COUNT, { buffer });
 }
 
+/** A column of all groups, one GPU's behind the other's. */
+function asOneColumn({ gpus, engine }: SeveralHost, all: readonly GroupsOf[], c: number): WordColumn {
+  const { values } = all[0].columns[c] as WordColumn;
+  const words = values.width / 4;
+  const starts = startsOf(all.map(({ groups }) => groups));
+  const pieces = all.map(({ gpu, columns, groups }, i) => {
+    const range = rangeOf((columns[c] as WordColumn).values.data);
+    return { gpu, first: starts[i] * words, array: gpus.view(gpu, "u32", groups * words, range) };
+  });
+  return { values: { ...values, data: arrayOf(engine, "u32", pieces) }, validity: null };
+}
+
 /** Brings the groups of all GPUs to the first, in the order of the numbers in their last column. */
-async function merge(
-  host: SeveralHost,
-  all: readonly GroupsOf[],
-  widths: readonly (number | undefined)[] = [],
-): Promise<ReducedGroups> {
+async function merge(host: SeveralHost, all: readonly GroupsOf[]): Promise<ReducedGroups> {
   const { gpus, engine } = host;
   const { engine: firstEngine, gpu } = gpus.hosts[0];
   const scratch = new Scratch(gpu);
@@ -214,7 +218,7 @@ async function merge(
   const starts = startsOf(all.map((each) => each.groups));
   const groups = all.reduce((sum, each) => sum + each.groups, 0);
   const collected = (c: number): Promise<Range> => {
-    const { values } = collectedColumn(host, all, c);
+    const { values } = asOneColumn(host, all, c);
     return inputOn(gpus, scratch, "u32", values.data, {
       gpu: 0,
       first: 0,
@@ -242,11 +246,11 @@ async function merge(
     for (let c = 0; c < last; c++) {
       const { values } = all[0].columns[c] as WordColumn;
       const column = await collected(c);
-      const width = widths[c] ?? values.width;
+      const { width } = values;
       const data = await newArray(firstEngine, gpu, "u32", (groups * width) / 4);
-      made.push({ values: { ...values, width, data: arrayOn(engine, 0, data) }, validity: null });
+      made.push({ values: { ...values, data: arrayOn(engine, 0, data) }, validity: null });
       const to = rangeOf(data);
-      const words = { COUNT: groups, BYTES: width, STRIDE: values.width };
+      const words = { COUNT: groups, BYTES: width };
       await gpu.submit("merge", (recorder) =>
         recorder.dispatch(scatter, { order: places, column, to }, words, blocksFor(groups)),
       );
