@@ -40,8 +40,18 @@ export class Submissions {
 
   /** Submits once all submissions ahead are accepted, and waits. */
   async submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
-    await this.accepted();
+    if (this.#ahead.length > 0) await this.accepted();
     await this.#submitter.submit(label, record, reads);
+  }
+
+  /** As `submit`, but resolves when the commands are submitted; the answer's `arrived` resolves as `submit` does. */
+  async begin(
+    label: string,
+    record: Recording,
+    reads: readonly Readback[],
+  ): Promise<{ arrived: Promise<void> }> {
+    await this.accepted();
+    return this.#submitter.begin(label, record, reads);
   }
 
   /** Submits at once, and waits for this submission and all ahead of it. */

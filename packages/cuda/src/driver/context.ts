@@ -128,7 +128,8 @@ export class CudaContext {
   async arrived(what: string): Promise<void> {
     const event = this.record();
     const submitted = this.#submitted;
-    const result = await this.guard(this.#waiting.wait(event));
+    const waiting = this.#waiting.wait(event);
+    const result = typeof waiting === "number" ? waiting : await this.guard(waiting);
     this.#events.push(event);
     this.check(what, result);
     this.#covered = Math.max(this.#covered, submitted);

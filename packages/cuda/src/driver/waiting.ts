@@ -9,30 +9,53 @@ import { Result } from "./ffi.js";
 
 /** How long an event is polled for: a thread that is woken then makes a wait 5 % longer at most. */
 const POLL_MS = 14;
+/** How long of that nothing else runs: small calls end within it, and a turn of the event loop takes up to 8 µs. */
+const SPIN_MS = 0.03;
+/** How long waits may end one after the other without a turn of the event loop. */
+const TURN_MS = 8;
 
 export class Waiting {
   #worker: Worker | undefined;
   /** Those who wait for the thread's next answers, in their order. */
   readonly #waiting: ((result: number) => void)[] = [];
   #isClosed = false;
+  /** Since when the event loop has had no turn, as far as waits know. */
+  #busySince: number | undefined;
 
   constructor(
     private readonly driver: Driver,
     private readonly context: number,
   ) {}
 
-  /** Resolves with the event's result when it has come. */
-  async wait(event: number): Promise<number> {
+  /** The event's result, when it has come. */
+  wait(event: number): number | Promise<number> {
     const { api } = this.driver;
-    const end = performance.now() + POLL_MS;
-    for (;;) {
-      // the event is gone, and who waits for it was told
-      if (this.#isClosed) return Result.NOT_READY;
+    const start = performance.now();
+    const end = this.#mayGoOn(start) ? start + SPIN_MS : start;
+    while (performance.now() < end) {
       const result = api.cuEventQuery(event);
       if (result !== Result.NOT_READY) return result;
-      if (performance.now() > end) return this.#block(event);
-      await new Promise((resolve) => setImmediate(resolve));
     }
+    return new Promise((resolve) => {
+      const poll = () => {
+        // else the event is gone, and who waits for it was told
+        const result = this.#isClosed ? Result.NOT_READY : api.cuEventQuery(event);
+        if (this.#isClosed || result !== Result.NOT_READY) resolve(result);
+        else if (performance.now() > start + POLL_MS) resolve(this.#block(event));
+        else setImmediate(poll);
+      };
+      setImmediate(poll);
+    });
+  }
+
+  #mayGoOn(now: number): boolean {
+    if (this.#busySince === undefined) {
+      this.#busySince = now;
+      setImmediate(() => {
+        this.#busySince = undefined;
+      });
+    }
+    return now - this.#busySince < TURN_MS;
   }
 
   #block(event: number): Promise<number> {

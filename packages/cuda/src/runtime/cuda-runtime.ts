@@ -71,7 +71,15 @@ export class CudaRuntime implements GpuRuntime {
     source: KernelSource<P, B, C>,
     constants: Constants<C>,
   ): Promise<Kernel<P, B>> {
-    this.context.enter();
+    return this.kernel(source, constants);
+  }
+
+  /** `compile`, at once. */
+  kernel<P extends string, B extends string, C extends string>(
+    source: KernelSource<P, B, C>,
+    constants: Constants<C>,
+  ): Kernel<P, B> {
+    this.context.checkAlive();
     return this.#kernels.compile(source, constants);
   }
 

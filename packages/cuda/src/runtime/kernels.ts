@@ -15,6 +15,7 @@ import {
 } from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
 import { readNumber } from "../driver/driver.js";
+import { Result } from "../driver/ffi.js";
 import { functionName } from "./function-name.js";
 import { addressOf } from "./memory.js";
 
@@ -22,12 +23,11 @@ import { addressOf } from "./memory.js";
 const BLOCK = 256;
 /** Bytes of the largest struct: the driver takes 4 KiB. */
 const MOST_BYTES = 4096;
-const RANGE_BYTES = 16;
 /** Of CUfunction_attribute. */
 const MOST_DYNAMIC_SHARED = 8;
 
 /** What kernels are called with: one at a time, and the driver copies it during the call. */
-const bytes = new DataView(new ArrayBuffer(MOST_BYTES));
+const words = new Uint32Array(MOST_BYTES / 4);
 const pointer = new BigUint64Array(1);
 
 /** Words of shared memory that a launch gives each block, by the fragment that uses them. */
@@ -59,7 +59,7 @@ export class Kernels {
       typeof image === "number"
         ? image
         : readNumber((into) => context.check("Loading the kernels", api.cuModuleLoadData(into, image)));
-    pointer[0] = BigInt(driver.addressOf(bytes));
+    pointer[0] = BigInt(driver.addressOf(words));
   }
 
   /** Lets launches of a function ask for so much shared memory, and for what others asked before. */
@@ -86,6 +86,7 @@ export class Kernels {
 
   #make(source: KernelSource, constants: Constants): CudaKernel {
     const name = functionName(source, constants);
+    this.context.enter();
     let address = this.#functions.get(name);
     if (address === undefined) {
       const { api } = this.context;
@@ -117,8 +118,8 @@ export class CudaKernel<P extends string = string, B extends string = string> im
     const names = new Set(source.fragments.flatMap((fragment) => fragment.constants));
     this.#constants = Array.from(names, (name) => Number(constants[name] ?? 0));
     this.#block = Number(constants.WORKGROUP ?? constants.INVOCATIONS ?? BLOCK);
-    const words = source.fragments.map(({ name }) => SHARED_WORDS[name]?.(constants) ?? 0);
-    this.sharedBytes = Number(constants.SHARED_BYTES ?? 4 * Math.max(0, ...words));
+    const shared = source.fragments.map(({ name }) => SHARED_WORDS[name]?.(constants) ?? 0);
+    this.sharedBytes = Number(constants.SHARED_BYTES ?? 4 * Math.max(0, ...shared));
   }
 
   /** Puts the kernel on the stream. */
@@ -127,31 +128,25 @@ export class CudaKernel<P extends string = string, B extends string = string> im
     let at = 0;
     for (const name of this.#bindings) {
       const range = (bindings as Bindings<string>)[name];
-      bytes.setBigUint64(at, range ? BigInt(addressOf(range)) : 0n, true);
-      bytes.setBigUint64(at + 8, range ? BigInt(bytesOf(range)) : 0n, true);
-      at += RANGE_BYTES;
-    }
-    for (const word of this.#constants) {
-      bytes.setUint32(at, word, true);
+      setNumber(at, range ? addressOf(range) : 0);
+      setNumber(at + 2, range ? bytesOf(range) : 0);
       at += 4;
     }
-    for (const name of this.source.params) {
-      bytes.setUint32(at, (params as Params<string>)[name] ?? 0, true);
-      at += 4;
-    }
+    for (const word of this.#constants) words[at++] = word;
+    for (const name of this.source.params) words[at++] = (params as Params<string>)[name] ?? 0;
     const { api, stream } = this.context;
-    const [grid, block] = [[blocks, 1, 1] as const, [this.#block, 1, 1] as const];
-    const result = api.cuLaunchKernel(
-      this.address,
-      ...grid,
-      ...block,
-      this.sharedBytes,
-      stream,
-      pointer,
-      null,
-    );
-    this.context.check(`The kernel ${this.source.label}`, result);
+    const { address, sharedBytes } = this;
+    const block = this.#block;
+    // biome-ignore format: the grid, the block, and what else a launch takes
+    const result = api.cuLaunchKernel(address, blocks, 1, 1, block, 1, 1, sharedBytes, stream, pointer, null);
+    if (result !== Result.SUCCESS) this.context.check(`The kernel ${this.source.label}`, result);
   }
+}
+
+/** Writes a number of 64 bits, an address or a size. */
+function setNumber(at: number, number: number): void {
+  words[at] = number;
+  words[at + 1] = number / 2 ** 32;
 }
 
 const bytesOf = ({ buffer, offset = 0, size = buffer.size - offset }: Range) => size;

@@ -106,9 +106,7 @@ function onGpu(context: CudaContext, label: string, size: number): CudaBuffer | 
   const address = readNumber((into) => {
     hasRoom = context.allocated(what, api.cuMemAllocAsync(into, size, stream));
   });
-  if (!hasRoom) return undefined;
-  context.check(what, api.cuMemsetD8Async(address, 0, size, stream));
-  return new CudaBuffer(size, address);
+  return hasRoom ? new CudaBuffer(size, address) : undefined;
 }
 
 function pinned(context: CudaContext, label: string, size: number): CudaBuffer | undefined {

@@ -31,7 +31,6 @@ export class Trace implements Submitter {
   async submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
     await (await this.begin(label, record, reads)).arrived;
     await this.#context.arrived(label);
-    this.#note();
   }
 
   /** The recorder, with every kernel timed. */
@@ -48,20 +47,12 @@ export class Trace implements Submitter {
     };
   }
 
-  /** Adds the times of kernels that are done to the log. */
-  #note(): void {
-    const { api } = this.#context;
-    const milliseconds = new Float32Array(1);
-    for (const { label, from, to } of this.#timed) {
-      if (api.cuEventElapsedTime(milliseconds, from, to) === 0) this.log.add(label, milliseconds[0]);
-    }
-    this.close();
-  }
-
-  /** Frees the events. */
+  /** Adds the times of kernels that are done to the log, and frees the events. */
   close(): void {
     const { api } = this.#context;
-    for (const { from, to } of this.#timed.splice(0)) {
+    const milliseconds = new Float32Array(1);
+    for (const { label, from, to } of this.#timed.splice(0)) {
+      if (api.cuEventElapsedTime(milliseconds, from, to) === 0) this.log.add(label, milliseconds[0]);
       api.cuEventDestroy_v2(from);
       api.cuEventDestroy_v2(to);
     }

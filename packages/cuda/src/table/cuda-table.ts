@@ -193,8 +193,8 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
       const sorted = sorts ? await sortByPartition(state, chunk, "erase", false) : null;
       const params = { COUNT: count };
       const run = sorted
-        ? await runsSorted(state, "erase", sorted, {}, params)
-        : await state.runs("erase", await this.#inputs(chunk), params, blocksFor(count));
+        ? runsSorted(state, "erase", sorted, {}, params)
+        : state.runs("erase", await this.#inputs(chunk), params, blocksFor(count));
       sum += (await state.change("erase", run)).erased;
     });
     return sum;
@@ -277,9 +277,9 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
       const [CAREFUL, ACCEPT_REJECTED, REUSE] = [isCareful, round > 0, state.tombstones > 0].map(Number);
       const params = { COUNT: count, RULE, CAREFUL, ACCEPT_REJECTED, REUSE };
       const run = sorted
-        ? await runsSorted(state, "insert", sorted, bindings, params)
-        : await state.runs("insert", bindings, params, blocksFor(count));
-      const counters = await state.change("insert", run);
+        ? runsSorted(state, "insert", sorted, bindings, params)
+        : state.runs("insert", bindings, params, blocksFor(count));
+      const counters = await state.change("insert", run, hadTickets ? state.free : 0);
       tally.inserted += counters.inserted;
       tally.existing += counters.existing;
       tally.rejected = counters.rejected;
@@ -300,7 +300,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
       await this.#findSorted(chunk, sorted, columns, { MISSING, MISSING_HIGH }, now);
     } else {
       const bindings = { ...(await this.#inputs(chunk)), ...columns };
-      await state.look("find", await runsFind(state, bindings, { COUNT, MISSING, MISSING_HIGH }), now);
+      await state.look("find", runsFind(state, bindings, { COUNT, MISSING, MISSING_HIGH }), now);
     }
     const absent = Array.isArray(missing) && found ? { flags: found, missing } : undefined;
     await values?.split?.(COUNT, reads, absent);
@@ -339,8 +339,8 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const params = { COUNT: chunk.count, ...missing };
     const run =
       sorted.windows && !hasFound
-        ? await runsSorted(state, "find", sorted, bindings, params)
-        : await runsFind(state, bindings, params);
+        ? runsSorted(state, "find", sorted, bindings, params)
+        : runsFind(state, bindings, params);
     await state.submissions.ahead("find", run);
     await unsort(state, sorted, chunk.count, { sortedValues, sortedFound, between, ...columns }, reads);
   }

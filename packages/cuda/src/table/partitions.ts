@@ -14,7 +14,7 @@ import {
   read,
   readWrite,
 } from "warpmap/engine";
-import { constantsOf, madeOnce } from "./kernels.js";
+import { madeOnce } from "./kernels.js";
 import type { TableState } from "./table-state.js";
 import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
 
@@ -165,7 +165,7 @@ export function sortByPartition(
   remembers: boolean,
 ): Promise<Sorted | null> {
   return chunk.scratch.attempt(async () => {
-    const { host, format, submissions, spec } = state;
+    const { host, format, submissions } = state;
     const { count, scratch, keys, values } = chunk;
     const { gpu } = host;
     const { keyWords } = format;
@@ -179,17 +179,15 @@ export function sortByPartition(
     const levels = firstCursors ? [await newLevel(chunk, words, firstBits, remembers)] : [];
     const parts = firstCursors && { bits: firstBits, ends: firstCursors };
     levels.push(await newLevel(chunk, words, bits - firstBits, remembers, parts));
-    const how = constantsOf(spec);
+    const how = state.constants;
     const counts = { WORKGROUP: COUNTING, SHARED_BYTES: 4 << bits };
-    const [counting, offsets, ...scattering] = await Promise.all([
-      gpu.compile(partitionKernels.count(keyWords), { ...how, ...counts } as never),
-      gpu.compile(partitionKernels.offsets, { WORKGROUP: COUNTING } as never),
-      ...levels.map(({ params }) => {
-        const SHARED_BYTES = sharedBytes(words, params.BITS);
-        const kernel = partitionKernels.scatter(keyWords, valueWords);
-        return gpu.compile(kernel, { ...how, WORKGROUP, SHARED_BYTES } as never);
-      }),
-    ]);
+    const counting = gpu.kernel(partitionKernels.count(keyWords), { ...how, ...counts } as never);
+    const offsets = gpu.kernel(partitionKernels.offsets, { WORKGROUP: COUNTING } as never);
+    const scattering = levels.map(({ params }) => {
+      const SHARED_BYTES = sharedBytes(words, params.BITS);
+      const kernel = partitionKernels.scatter(keyWords, valueWords);
+      return gpu.kernel(kernel, { ...how, WORKGROUP, SHARED_BYTES } as never);
+    });
     const first = { keys: firstOn(keys), values: values && firstOn(values) };
     const blocks = Math.min(PERSISTENT, Math.ceil(count / TILE));
     await submissions.ahead("partition", (recorder) => {
@@ -275,7 +273,7 @@ export async function unsort(
   reads: readonly Readback[],
 ): Promise<void> {
   const valueWords = columns.values ? state.format.valueWords || state.format.keyWords : 1;
-  const kernel = await state.host.gpu.compile(partitionKernels.gather(valueWords), { WORKGROUP } as never);
+  const kernel = state.host.gpu.kernel(partitionKernels.gather(valueWords), { WORKGROUP } as never);
   await state.look(
     "gather",
     (recorder) => {

@@ -31,7 +31,7 @@ export async function retrieveAll<K extends KeyType, V extends ValueType>(
     if (values) bound.push(await values.bind(scratch, room));
     const [outKeys, outValues] = bound.map(({ column }) => firstOn(column));
     const bindings = { keys: outKeys, values: outValues };
-    await state.change("retrieve", await state.runs("retrieve", bindings, { COUNT: live }, state.scanBlocks));
+    await state.change("retrieve", state.runs("retrieve", bindings, { COUNT: live }, state.scanBlocks));
     for (const { split, readback } of bound) {
       await split?.(live, []);
       for (const each of readback(room)) await readBytes(host.gpu, "retrieveAll", each);

@@ -24,7 +24,7 @@ export async function statistics(state: TableState): Promise<TableStats> {
   try {
     const histogram = { buffer: await scratch.buffer(BYTES), size: BYTES };
     const into = new Uint8Array(BYTES);
-    const run = await state.runs("statistics", { histogram }, {}, state.scanBlocks);
+    const run = state.runs("statistics", { histogram }, {}, state.scanBlocks);
     await host.gpu.submit(
       "stats",
       (recorder) => {

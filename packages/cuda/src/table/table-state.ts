@@ -9,8 +9,8 @@ import {
   filling,
   type GpuBuffer,
   type GpuHost,
+  getOrMake,
   type Kernel,
-  lazily,
   type Params,
   type Range,
   type Readback,
@@ -44,6 +44,7 @@ const CONTROL_BYTES = 64;
 export const LISTED = { offset: 4 * COUNTERS.indexOf("listed"), bytes: 4 };
 /** Words that are of one call: all before the longest probe, which is a fact of the table. */
 const CALL_WORDS = COUNTERS.indexOf("maxProbe");
+const NO_COUNTS = new Uint8Array(4 * CALL_WORDS);
 
 /** Blocks that keep the largest GPUs busy: eight for each of 132 multiprocessors. */
 export const BUSY_BLOCKS = 8 * 132;
@@ -63,6 +64,10 @@ export class TableState {
   readonly slotsRange: Range;
   readonly slotsBytes: number;
   readonly submissions: Submissions;
+  /** What kernels are told of it. */
+  readonly constants: ReturnType<typeof constantsOf>;
+  /** The counters of calls are 0. */
+  #isZeroed = false;
   #mainLive = 0;
   #sideLive = 0;
   #tombstones = 0;
@@ -71,7 +76,7 @@ export class TableState {
   #most: number;
   /** What users' kernels had counted when the host last looked. */
   #seen = USER_COUNTERS.map(() => 0);
-  readonly #kernels = new Map<Operation, () => Promise<Kernel>>();
+  readonly #kernels = new Map<Operation, Kernel>();
 
   private constructor(
     readonly host: CudaHost,
@@ -80,6 +85,7 @@ export class TableState {
     readonly control: GpuBuffer,
   ) {
     this.format = formatOf(spec);
+    this.constants = constantsOf(spec);
     this.slotsBytes = slotsBytes(spec);
     this.slotsRange = { buffer: slots, size: this.slotsBytes };
     this.submissions = new Submissions(host.gpu);
@@ -131,26 +137,22 @@ export class TableState {
   }
 
   /** What runs an operation's kernel. @param how the launch, the same for all of an operation */
-  async runs<O extends Operation>(
+  runs<O extends Operation>(
     operation: O,
     bindings: Bindings<BindingOf<O>>,
     params: Params<ParamOf<O>>,
     blocks: number,
     how: { readonly WORKGROUP?: number; readonly SHARED_BYTES?: number } = {},
-  ): Promise<Recording> {
-    const kernel = (await this.#kernel(operation, how)) as Kernel<ParamOf<O>, string>;
+  ): Recording {
+    const kernel = this.#kernel(operation, how) as Kernel<ParamOf<O>, string>;
     const all = { ...bindings, slots: this.slotsRange, control: { buffer: this.control } };
     return (recorder) => recorder.dispatch(kernel, all, params, blocks);
   }
 
-  #kernel(operation: Operation, how: object): Promise<Kernel> {
-    let kernel = this.#kernels.get(operation);
-    if (!kernel) {
-      const source = tableKernel(operation, this.format.kind);
-      kernel = lazily(() => this.host.gpu.compile(source, { ...constantsOf(this.spec), ...how }));
-      this.#kernels.set(operation, kernel);
-    }
-    return kernel();
+  #kernel(operation: Operation, how: object): Kernel {
+    return getOrMake(this.#kernels, operation, () =>
+      this.host.gpu.kernel(tableKernel(operation, this.format.kind), { ...this.constants, ...how }),
+    );
   }
 
   /** Blocks for a scan of all slots. */
@@ -160,19 +162,31 @@ export class TableState {
 
   /** Submits a kernel that changes nothing, and waits for it. */
   async look(label: string, run: Recording, reads: readonly Readback[]): Promise<void> {
-    const done = { buffer: this.control, offset: 0, into: new Uint8Array(4) };
-    await this.submissions.submit(label, run, reads.length > 0 ? reads : [done]);
+    await this.submissions.submit(label, run, reads);
+    if (reads.length === 0) await this.host.gpu.context.arrived(label);
   }
 
-  /** Submits a kernel with zeroed counters, and notes what it counted. */
-  async change(operation: Operation, run: Recording): Promise<Counters> {
+  /**
+   * Submits a kernel with zeroed counters, and notes what it counted.
+   * @param tickets for new keys, where it takes them
+   */
+  async change(operation: Operation, run: Recording, tickets = 0): Promise<Counters> {
     const { control, submissions } = this;
+    const { gpu } = this.host;
     const into = new Uint8Array(CONTROL_BYTES);
-    const words = new Uint32Array(CALL_WORDS);
-    words[COUNTERS.indexOf("tickets")] = this.free;
+    const isZeroed = this.#isZeroed && tickets === 0;
+    this.#isZeroed = false;
     await submissions.accepted();
-    this.host.gpu.write(control, 0, new Uint8Array(words.buffer));
-    await submissions.submit(operation, run, [{ buffer: control, offset: 0, into }]);
+    if (!isZeroed) {
+      const words = new Uint32Array(CALL_WORDS);
+      words[COUNTERS.indexOf("tickets")] = tickets;
+      gpu.write(control, 0, new Uint8Array(words.buffer));
+    }
+    const { arrived } = await submissions.begin(operation, run, [{ buffer: control, offset: 0, into }]);
+    // for the next call, while the GPU works on this one
+    gpu.write(control, 0, NO_COUNTS);
+    await arrived;
+    this.#isZeroed = true;
     return this.#note(new Uint32Array(into.buffer));
   }
 
@@ -210,6 +224,7 @@ export class TableState {
       recorder.clear(this.control);
     });
     this.#mainLive = this.#sideLive = this.#tombstones = 0;
+    this.#isZeroed = true;
     this.#seen.fill(0);
   }
 

@@ -76,13 +76,13 @@ export interface SortedWindows extends Windows {
  * What runs an operation on a sorted batch. By windows that is their kernel, and then the direct one on the elements that
  * are left.
  */
-export async function runsSorted<O extends Name>(
+export function runsSorted<O extends Name>(
   state: TableState,
   operation: O,
   { keys, windows, AHEAD }: Sorted,
   results: Bindings<BindingOf<O>>,
   params: Params<ParamOf<O>> & { readonly COUNT: number },
-): Promise<Recording> {
+): Recording {
   const { COUNT } = params;
   const bindings = { ...results, keys };
   if (!windows) return state.runs(operation, bindings, { ...params, AHEAD }, blocksFor(COUNT));
@@ -91,19 +91,19 @@ export async function runsSorted<O extends Name>(
   const IS_EMPTY = Number(state.live === 0 && state.tombstones === 0);
   const how = { WORKGROUP, SHARED_BYTES: bytes };
   const blocks = Math.min(blocksFor(COUNT), BUSY_BLOCKS);
-  const [inWindows, onRest] = await Promise.all([
-    state.runs(
-      `windows_${operation}`,
-      { ...bindings, ends, list } as never,
-      { ...params, BITS: bits, MOST, IS_EMPTY },
-      2 ** bits,
-      how,
-    ),
-    state.runs(operation, { ...bindings, list }, params, blocks),
-  ]);
+  const inWindows = state.runs(
+    `windows_${operation}`,
+    { ...bindings, ends, list } as never,
+    { ...params, BITS: bits, MOST, IS_EMPTY },
+    2 ** bits,
+    how,
+  );
+  const onRest = state.runs(operation, { ...bindings, list }, params, blocks);
   return (recorder) => {
     recorder.clear(state.control, LISTED.offset, LISTED.bytes);
     inWindows(recorder);
     onRest(recorder);
+    // counters of calls are 0 between them
+    if (operation === "find") recorder.clear(state.control, LISTED.offset, LISTED.bytes);
   };
 }

@@ -38,6 +38,11 @@ export class BufferPool {
     return this.#bytes;
   }
 
+  /** More buffers are kept than are quickly looked through. */
+  get isLong(): boolean {
+    return this.#kept.length > MOST_KEPT;
+  }
+
   /**
    * The smallest buffer that suits, its contents unspecified; of equal ones that which came first of all. So calls that
    * repeat find their buffers in the same places, and the bind groups that kernels keep.
@@ -45,10 +50,11 @@ export class BufferPool {
   take({ bytes, usage, brief = false }: Wanted): GpuBuffer | undefined {
     const largest = sizeClass(bytes) * (brief ? LARGEST.brief : LARGEST.lasting);
     let best = -1;
-    this.#kept.forEach((buffer, i) => {
-      if (this.usageOf(buffer) !== usage || buffer.size < bytes || buffer.size > largest) return;
+    for (let i = 0; i < this.#kept.length; i++) {
+      const buffer = this.#kept[i];
+      if (buffer.size < bytes || buffer.size > largest || this.usageOf(buffer) !== usage) continue;
       if (best < 0 || this.#comesBefore(buffer, this.#kept[best])) best = i;
-    });
+    }
     if (best < 0) return undefined;
     const [buffer] = this.#kept.splice(best, 1);
     this.#bytes -= buffer.size;
@@ -73,7 +79,7 @@ export class BufferPool {
    */
   shrink(most: number): number {
     const before = this.#bytes;
-    while (this.#bytes > most || this.#kept.length > MOST_KEPT) {
+    while (this.#bytes > most || this.isLong) {
       const oldest = this.#kept.shift() as GpuBuffer;
       this.#bytes -= oldest.size;
       this.destroy(oldest);

@@ -20,8 +20,8 @@ export interface BufferSource {
   /** Bytes of the largest buffer. */
   readonly maxBuffer: number;
   /**
-   * A zeroed buffer; undefined when the GPU is out of memory. `usage` is the runtime's own word for what it is for;
-   * kernels unless told.
+   * A buffer, memory of the host zeroed; undefined when there is too little. `usage` is the runtime's own word for what
+   * it is for; kernels unless told.
    */
   allocate(label: string, bytes: number, usage: number | undefined): Promise<GpuBuffer | undefined>;
   free(buffer: GpuBuffer): void;
@@ -64,7 +64,7 @@ export class GpuMemory {
   /**
    * A buffer of at least so many bytes, its contents unspecified, until `release`. @throws LimitError as `allocate`.
    */
-  async acquire(label: string, wanted: Wanted, options?: AllocateOptions): Promise<GpuBuffer> {
+  acquire(label: string, wanted: Wanted, options?: AllocateOptions): GpuBuffer | Promise<GpuBuffer> {
     return this.takeKept(wanted) ?? this.allocate(label, wanted.bytes, wanted.usage, options);
   }
 
@@ -87,6 +87,7 @@ export class GpuMemory {
     if (!this.#buffers.has(buffer)) return;
     pool.put(buffer);
     const most = Math.min(this.keep, LEAST_KEPT + 2 * this.#peak);
+    if (this.#keptBytes <= most && !pool.isLong) return;
     for (const each of this.#pools) each.shrink(Math.max(0, most - (this.#keptBytes - each.bytes)));
   }
 
@@ -118,7 +119,7 @@ export class GpuMemory {
   }
 
   /**
-   * A new zeroed buffer of at least so many bytes. @throws LimitError when it is larger than the device allows or has
+   * A new buffer of at least so many bytes, as its source makes it. @throws LimitError when it is larger than the device allows or has
    * memory for.
    */
   async allocate(
