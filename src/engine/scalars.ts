@@ -115,8 +115,7 @@ export function wordsOf(type: Scalar, value: number | bigint): number[] {
   else if (type === "f64") scratch.setFloat64(0, Number(value), true);
   else if (type === "f32") scratch.setFloat32(0, Number(value), true);
   else scratch.setUint32(0, Number(value) >>> 0, true);
-  const low = scratch.getUint32(0, true);
-  return scalarWords[type] === 1 ? [low] : [low, scratch.getUint32(4, true)];
+  return Array.from({ length: scalarWords[type] }, (_, word) => scratch.getUint32(4 * word, true));
 }
 
 /** Bit pattern of one element of a type that has one word. */
