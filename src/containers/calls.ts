@@ -73,9 +73,7 @@ export class Calls<K extends KeyType> {
       const working = ready ? ready.then(operation) : operation();
       return columns.length > 0 ? watched(working, call) : working;
     };
-    const answer = this.#queue.add(begin);
-    if (releases.length === 0) return answer;
-    return answer.finally(() => Promise.all(releases.map((release) => release())));
+    return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
   }
 
   /** The same for a reading call. A small one goes together with those of its kind that still wait. */

@@ -41,7 +41,7 @@ export class Submissions {
 
   /** Submits once all submissions ahead are accepted, and waits. */
   async submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
-    if (this.#ahead.length > 0) await this.accepted();
+    await this.accepted();
     await this.submitter.submit(label, record, reads);
   }
 

@@ -38,11 +38,6 @@ export class BufferPool {
     return this.#bytes;
   }
 
-  /** More buffers are kept than are quickly looked through. */
-  get isLong(): boolean {
-    return this.#kept.length > MOST_KEPT;
-  }
-
   /**
    * The smallest buffer that suits, its contents unspecified; of equal ones that which came first of all. So calls that
    * repeat find their buffers in the same places, and the bind groups that kernels keep.
@@ -79,7 +74,7 @@ export class BufferPool {
    */
   shrink(most: number): number {
     const before = this.#bytes;
-    while (this.#bytes > most || this.isLong) {
+    while (this.#bytes > most || this.#kept.length > MOST_KEPT) {
       const oldest = this.#kept.shift() as GpuBuffer;
       this.#bytes -= oldest.size;
       this.destroy(oldest);

@@ -87,7 +87,6 @@ export class GpuMemory {
     if (!this.#buffers.has(buffer)) return;
     pool.put(buffer);
     const most = Math.min(this.keep, LEAST_KEPT + 2 * this.#peak);
-    if (this.#keptBytes <= most && !pool.isLong) return;
     for (const each of this.#pools) each.shrink(Math.max(0, most - (this.#keptBytes - each.bytes)));
   }
 
@@ -119,8 +118,8 @@ export class GpuMemory {
   }
 
   /**
-   * A new buffer of at least so many bytes, as its source makes it. @throws LimitError when it is larger than the device allows or has
-   * memory for.
+   * A new buffer of at least so many bytes, as its source makes it. @throws LimitError when it is larger than the device
+   * allows or has memory for.
    */
   async allocate(
     label: string,
