@@ -71,6 +71,9 @@ it.each([
       expect(Array.from(found as Uint8Array, Boolean)).toEqual(Array.from(of, (key) => model.has(key)));
       expect(Array.from(values as never, Number)).toEqual(Array.from(of, (key) => model.get(key) ?? 7));
     }
+    // counts of what look-ups left are not those of the next call
+    const { keys: there } = await map.retrieveAll();
+    expect(there.toSorted()).toEqual(Uint32Array.from(model.keys()).sort());
   };
   const put = (
     of: Uint32Array,
