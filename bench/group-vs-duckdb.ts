@@ -113,11 +113,12 @@ export async function run(device: Device, options: BenchOptions): Promise<BenchR
     await duckdb.run("SET preserve_insertion_order = false");
     const table = await tables(duckdb, rows);
     const { threads: most } = device.info;
-    const turns = threadCounts(most, options).flatMap((threads) => {
-      const copied = { threads, table, columns: "ArrayBuffers" };
-      const shared = { threads, table: shareTable(table), columns: "shared" };
-      return threads === 1 ? [copied] : [copied, shared];
-    });
+    const counts = threadCounts(most, options);
+    const turns = counts.map((threads) => ({ threads, table, columns: "ArrayBuffers" }));
+    if (most > 1) {
+      const shared = { table: shareTable(table), columns: "shared" };
+      for (const threads of counts) if (threads > 1) turns.push({ threads, ...shared });
+    }
     const made: BenchRow[] = [];
     for (const { threads, table, columns } of turns) {
       await duckdb.run(`SET threads = ${threads}`);

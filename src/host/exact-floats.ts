@@ -154,9 +154,36 @@ export function roundedSum(parts: readonly LimbNumber[]): number {
 const PLAIN_EXPONENT = 800;
 
 /** What the limbs of numbers count, as floats; null where some are too large or too small. */
-export function unitsOf(exponent: number, limbs: number): Float64Array | null {
+function unitsOf(exponent: number, limbs: number): Float64Array | null {
   const isPlain = exponent > -PLAIN_EXPONENT && exponent + 32 * limbs < PLAIN_EXPONENT;
   return isPlain ? Float64Array.from({ length: limbs }, (_, k) => 2 ** (exponent + 32 * k)) : null;
+}
+
+/** Which limbs numbers are made of, where three say all. */
+export interface UpperLimbs {
+  /** The limbs, the upper first; any where there is none. */
+  readonly limbs: readonly number[];
+  /** What each counts; 0 where there is none. */
+  readonly units: readonly number[];
+}
+
+/**
+ * The limbs that are used, where they are three at most and floats that lose nothing: then numbers are `sumOfThree` of
+ * them, as far as that tells. Else null.
+ */
+export function upperLimbs(
+  exponent: number,
+  limbs: number,
+  isUsed: (limb: number) => boolean,
+): UpperLimbs | null {
+  const units = unitsOf(exponent, limbs);
+  const used = Array.from({ length: limbs }, (_, limb) => limb).filter(isUsed);
+  if (units === null || used.length > 3) return null;
+  const upper = [1, 2, 3].map((k) => used.at(-k));
+  return {
+    limbs: upper.map((limb) => limb ?? 0),
+    units: upper.map((limb) => (limb === undefined ? 0 : units[limb])),
+  };
 }
 
 /** The sum of three floats, the upper first, rounded once; NaN where the lower two do not add up to a float. */

@@ -5,6 +5,7 @@
  */
 import bytes from "./lane-kernels.wat";
 import { addLower, BLOCK_ROWS, fitsLimbs, LaneBlock, type Target } from "./lane-loops.js";
+import { wasmModule } from "./wasm-module.js";
 
 interface Kernels {
   readonly memory: WebAssembly.Memory;
@@ -132,7 +133,7 @@ export function roomOf(block: LaneBlock, words: number): Uint32Array | null {
 function newBlock(): LaneBlock {
   if (module === null) return new LaneBlock();
   try {
-    module ??= new WebAssembly.Module(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
+    module ??= wasmModule(bytes);
     return new KernelBlock(new WebAssembly.Instance(module).exports as unknown as Kernels);
   } catch {
     module = null; // no WebAssembly, no SIMD, or no memory for it

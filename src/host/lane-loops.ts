@@ -62,8 +62,20 @@ export class LaneBlock {
    * are of groups that have none: 0 in lane 1.
    * @param sign −1: less is better; 1: greater
    */
-  findBetter(to: Target, values: Float64Array, from: number, sign: -1 | 1): number {
-    return sign < 0 ? findLess(to, values, from, this.words) : findGreater(to, values, from, this.words);
+  findBetter(
+    { sums, ids, stride, offset, count }: Target,
+    values: Float64Array,
+    from: number,
+    sign: -1 | 1,
+  ): number {
+    const { words } = this;
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const at = ids[i] * stride + offset;
+      words[found] = i;
+      if (!(sign * values[from + i] <= sign * sums[at]) || sums[at + 1] === 0) found++;
+    }
+    return found;
   }
 
   /**
@@ -154,36 +166,6 @@ function countUnsigned({ sums, ids, stride, offset, count }: Target, words: Uint
     sums[at]++;
     sums[at + 1] += words[from + i];
   }
-}
-
-function findLess(
-  { sums, ids, stride, offset, count }: Target,
-  values: Float64Array,
-  from: number,
-  out: Uint32Array,
-): number {
-  let found = 0;
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    out[found] = i;
-    if (!(values[from + i] >= sums[at]) || sums[at + 1] === 0) found++;
-  }
-  return found;
-}
-
-function findGreater(
-  { sums, ids, stride, offset, count }: Target,
-  values: Float64Array,
-  from: number,
-  out: Uint32Array,
-): number {
-  let found = 0;
-  for (let i = 0; i < count; i++) {
-    const at = ids[i] * stride + offset;
-    out[found] = i;
-    if (!(values[from + i] <= sums[at]) || sums[at + 1] === 0) found++;
-  }
-  return found;
 }
 
 export function addNumbers(

@@ -36,8 +36,8 @@ export interface ModuleTable {
  * binding
  */
 export function moduleTable(container: AnyContainer): ModuleTable {
-  const isMulti = container?.engineIndex !== undefined;
-  const table = isMulti ? container.engineIndex?.table : container?.engineTable;
+  const index = container?.engineIndex;
+  const table = index ? index.table : container?.engineTable;
   if (!table) {
     throw new ValidationError(
       `The first argument is ${describe(container)}, not a map or a set.`,
@@ -76,11 +76,11 @@ export function moduleTable(container: AnyContainer): ModuleTable {
   }
   return {
     spec,
-    lists: isMulti ? { value: container.engineIndex?.types.value ?? null } : null,
+    lists: index ? { value: index.types.value ?? null } : null,
     buffers: [
       { buffer: gpu.slots, size },
       { buffer: gpu.control },
-      ...(container.engineIndex ? interop.listsOf(container.engineIndex.lists) : []),
+      ...(index ? interop.listsOf(index.lists) : []),
     ],
     state: gpu.state as TableState,
     interop,

@@ -7,13 +7,12 @@ import type { PlanLog } from "../plan-log.js";
 import type { GpuRuntime, Readback, Recording, Submitter } from "./runtime.js";
 
 export class Submissions {
-  /** The GPU, or what times its kernels. */
-  submitter: Submitter;
+  #submitter: Submitter;
   /** Submissions that were not waited for. */
   readonly #ahead: Promise<void>[] = [];
 
   constructor(private readonly gpu: GpuRuntime) {
-    this.submitter = gpu;
+    this.#submitter = gpu;
   }
 
   /**
@@ -22,32 +21,32 @@ export class Submissions {
    */
   async run<T>(log: PlanLog | undefined, work: () => Promise<T>): Promise<T> {
     const timed = log ? await this.gpu.timed(log) : null;
-    this.submitter = timed ?? this.gpu;
+    this.#submitter = timed ?? this.gpu;
     try {
       const answer = await work();
       await this.accepted();
       return answer;
     } finally {
       this.#ahead.length = 0;
-      this.submitter = this.gpu;
+      this.#submitter = this.gpu;
       timed?.close();
     }
   }
 
-  /** Submits what later submissions of the call build on: the GPU begins meanwhile. */
-  async ahead(label: string, record: Recording): Promise<void> {
-    this.#ahead.push((await this.submitter.begin(label, record, [])).arrived);
+  /** Submits what later submissions of the call build on: the GPU begins meanwhile. `accepted` waits for what it reads. */
+  async ahead(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
+    this.#ahead.push((await this.#submitter.begin(label, record, reads)).arrived);
   }
 
   /** Submits once all submissions ahead are accepted, and waits. */
   async submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
     await this.accepted();
-    await this.submitter.submit(label, record, reads);
+    await this.#submitter.submit(label, record, reads);
   }
 
   /** Submits at once, and waits for this submission and all ahead of it. */
   async submitNow(label: string, record: Recording, reads: readonly Readback[]): Promise<void> {
-    await Promise.all([this.submitter.submit(label, record, reads), this.accepted()]);
+    await Promise.all([this.#submitter.submit(label, record, reads), this.accepted()]);
   }
 
   /** Waits until all submissions ahead are accepted. */

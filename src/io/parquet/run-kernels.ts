@@ -3,6 +3,7 @@
  * page's bytes and codes, and of a row group the numbers that its rows have by their codes. A page's content policy may
  * refuse WebAssembly: who uses kernels does without them as well.
  */
+import { wasmModule } from "../../host/wasm-module.js";
 import bytes from "./run-kernels.wat";
 
 interface Kernels {
@@ -95,8 +96,7 @@ let kernels: RunKernels | null | undefined;
 export function runKernels(): RunKernels | null {
   if (kernels === undefined) {
     try {
-      const module = new WebAssembly.Module(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
-      kernels = new RunKernels(new WebAssembly.Instance(module).exports as unknown as Kernels);
+      kernels = new RunKernels(new WebAssembly.Instance(wasmModule(bytes)).exports as unknown as Kernels);
     } catch {
       kernels = null; // no WebAssembly, no SIMD, or no memory for it
     }

@@ -3,6 +3,7 @@
  * content policy may refuse WebAssembly; then hyparquet-writer compresses, to the same bytes.
  */
 import { snappyCompress } from "hyparquet-writer/src/snappy.js";
+import { wasmModule } from "../../host/wasm-module.js";
 import bytes from "./snappy.wat";
 
 interface Kernel {
@@ -41,8 +42,7 @@ export function compressSnappy(input: Uint8Array): Uint8Array {
 
 function newKernel(): Kernel | null {
   try {
-    const module = new WebAssembly.Module(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
-    return new WebAssembly.Instance(module).exports as unknown as Kernel;
+    return new WebAssembly.Instance(wasmModule(bytes)).exports as unknown as Kernel;
   } catch {
     return null; // no WebAssembly, or no SIMD
   }

@@ -175,20 +175,19 @@ function havingDigits(size: number, digits: number): (words: Uint32Array, at: nu
 function varianceChunk({ name, population = false }: Aggregate, { field, states }: AggregatedColumn): Chunk {
   const { moments } = states;
   const variances = moments.variances(population, unitOf(valueType(field.type)));
-  const least = population ? 1 : 2;
-  const validity = validWhere(variances.length, (group) => moments.counts[group] >= least);
+  const validity = withValues(moments.counts, population ? 1 : 2);
   return floatChunk(name === "std" ? variances.map(Math.sqrt) : variances, validity);
 }
 
 /** One number a group, or as many as `at` has as a list; null where a group has no values. */
 function quantileChunk(at: number | readonly number[], placed: PlacedValues, groups: number): Chunk {
   const { starts } = placed;
-  const hasValues = (group: number) => starts[group + 1] > starts[group];
-  const validity = validWhere(groups, hasValues);
+  const counts = Float64Array.from({ length: groups }, (_, group) => starts[group + 1] - starts[group]);
+  const validity = nonEmpty(counts);
   const parts = typeof at === "number" ? [at] : at;
   const numbers = new Float64Array(groups * parts.length);
   for (let group = 0; group < groups; group++) {
-    if (!hasValues(group)) continue;
+    if (counts[group] === 0) continue;
     for (const [i, part] of parts.entries())
       numbers[group * parts.length + i] = quantileOf(placed, group, part);
   }
@@ -230,17 +229,16 @@ function fixedChunk(
 
 /** The validity of groups that have values. */
 export function nonEmpty(counts: Float64Array): Validity | null {
-  // most columns have values in all groups, which a loop without calls finds out
-  let valid = 0;
-  while (valid < counts.length && counts[valid] > 0) valid++;
-  return valid === counts.length ? null : validWhere(counts.length, (group) => counts[group] > 0);
+  return withValues(counts, 1);
 }
 
-function validWhere(groups: number, isValid: (group: number) => boolean): Validity | null {
+/** The validity of groups that have so many values at least. */
+function withValues(counts: Float64Array, least: number): Validity | null {
+  const groups = counts.length;
   let valid = 0;
-  while (valid < groups && isValid(valid)) valid++;
+  while (valid < groups && counts[valid] >= least) valid++;
   if (valid === groups) return null;
   const bits = new Uint8Array(bitmapBytes(groups));
-  for (let group = 0; group < groups; group++) if (isValid(group)) setBit(bits, group);
+  for (let group = 0; group < groups; group++) if (counts[group] >= least) setBit(bits, group);
   return validityOf(bits, groups);
 }

@@ -3,7 +3,7 @@
  * are merged here. A sum becomes one number of an answer by one rounding, so it depends on no order.
  */
 import type { ColumnSums, SumParts } from "../../engine/group-sums.js";
-import { gridOf, rangeOf, roundedSum, sumOfThree, unitsOf } from "../../host/exact-floats.js";
+import { gridOf, rangeOf, roundedSum, sumOfThree, upperLimbs } from "../../host/exact-floats.js";
 import { runTask } from "../../host/group-tasks.js";
 import { type LaneColumn, sumsOfLanes } from "../../host/lanes.js";
 
@@ -159,14 +159,11 @@ export class Sums {
     const { groups, exponent, parts, odd } = this;
     if (this.numbers !== undefined) return this.numbers;
     const numbers = new Float64Array(groups);
-    const units = odd === null ? unitsOf(exponent, parts.length) : null;
-    const used = [...parts.keys()].filter((k) => isUsed(parts[k])).reverse();
-    const areFew = units !== null && used.length <= 3;
-    // parts that there are not count 0
-    const [top, middle, low] = [0, 1, 2].map((i) => parts[used[i] ?? 0]);
-    const [topUnit, middleUnit, lowUnit] = [0, 1, 2].map((i) => units?.[used[i]] ?? 0);
+    const upper = odd === null ? upperLimbs(exponent, parts.length, (k) => isUsed(parts[k])) : null;
+    const [top, middle, low] = (upper?.limbs ?? []).map((k) => parts[k]);
+    const [topUnit, middleUnit, lowUnit] = upper?.units ?? [];
     for (let group = 0; group < groups; group++) {
-      const number = areFew
+      const number = upper
         ? sumOfThree(top[group] * topUnit, middle[group] * middleUnit, low[group] * lowUnit)
         : Number.NaN;
       numbers[group] = Number.isNaN(number) ? this.toNumber(group) : number;

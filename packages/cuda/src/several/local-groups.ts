@@ -10,8 +10,9 @@ import {
   type RowOperations,
 } from "warpmap/engine";
 import { settled } from "./gpus.js";
+import type { GroupsOf } from "./groups-of.js";
 import type { SeveralHost } from "./results.js";
-import { type GroupsOf, RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
+import { RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
 
 // Estimates, not measured on several GPUs.
 /** Rows of a GPU for each group, from which on it groups them first: one GPU merges the groups of all. */

@@ -5,7 +5,6 @@
 import {
   type DeviceColumn,
   destroyColumns,
-  newArray,
   type Range,
   type ReducedGroups,
   type Reduction,
@@ -13,12 +12,11 @@ import {
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
-import type { Gpus } from "./gpus.js";
+import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
 import { rangeOf } from "./inputs.js";
 import { groupKernels, ownerKernels, TILE } from "./owner-kernels.js";
-import { arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
-import type { GroupsOf, WordColumn } from "./rows-there.js";
+import type { WordColumn } from "./rows-there.js";
 
 /** As in kernels/owner-groups.cu. */
 const HOW = { count: 0, sum: 0, first: 1, last: 2, least: 3, greatest: 4, mean: Number.NaN } as const;
@@ -44,16 +42,19 @@ export async function mergeGroups(
   all: readonly GroupsOf[],
   reductions: readonly Reduction[],
 ): Promise<ReducedGroups> {
-  const { gpus, engine } = host;
-  const { engine: firstEngine, gpu } = gpus.hosts[0];
+  const { gpus } = host;
+  const { gpu } = gpus.hosts[0];
   const scratch = new Scratch(gpu);
-  const made: DeviceColumn[] = [];
-  const starts = startsOf(all.map(({ groups }) => groups));
+  const merged: DeviceColumn[] = [];
+  const { starts, groups: COUNT } = listed(all);
   const lists = all.map(({ groups }, i) => ({ FIRST: starts[i], COUNT: groups }));
-  const COUNT = lists.reduce((sum, list) => sum + list.COUNT, 0);
   const room = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
   try {
-    const columns = await collected(gpus, scratch, all, lists);
+    const columns: { readonly range: Range; readonly WORDS: number }[] = [];
+    for (const [c, column] of all[0].columns.entries()) {
+      const { width } = (column as WordColumn).values;
+      columns.push({ range: await collected(host, scratch, all, c), WORDS: width / 4 });
+    }
     const [pack, find, count, offsets, place, merge] = await Promise.all([
       gpu.compile(groupKernels.pack, {}),
       gpu.compile(groupKernels.find, {}),
@@ -92,10 +93,9 @@ export async function mergeGroups(
     const [, groups] = new Uint32Array(into.buffer);
     for (const [c, reduction] of reductions.entries()) {
       const { range: column, WORDS } = columns[c];
-      const data = await newArray(firstEngine, gpu, "u32", groups * WORDS);
-      const { values } = all[0].columns[c] as WordColumn;
-      made.push({ values: { ...values, data: arrayOn(engine, 0, data) }, validity: null });
-      const bindings = { slots, found, places, column, to: rangeOf(data) };
+      const made = await newColumn(host, all, c, groups);
+      merged.push(made.column);
+      const bindings = { slots, found, places, column, to: rangeOf(made.there) };
       const params = {
         WORDS,
         HOW: HOW[reduction.kind],
@@ -106,43 +106,11 @@ export async function mergeGroups(
           recorder.dispatch(merge, bindings, { ...params, ...list }, blocksFor(list.COUNT));
       });
     }
-    return { groups, columns: made, groupOf: null };
+    return { groups, columns: merged, groupOf: null };
   } catch (error) {
-    destroyColumns(made);
+    destroyColumns(merged);
     throw error;
   } finally {
     gpus.release([scratch]);
   }
-}
-
-/** A column of all groups on the first GPU. */
-interface Column {
-  readonly range: Range;
-  readonly WORDS: number;
-}
-
-/** The columns of all groups, one GPU's behind the other's. */
-async function collected(
-  gpus: Gpus,
-  scratch: Scratch,
-  all: readonly GroupsOf[],
-  lists: readonly { readonly FIRST: number; readonly COUNT: number }[],
-): Promise<Column[]> {
-  const count = lists.reduce((sum, { COUNT }) => sum + COUNT, 0);
-  const columns: Column[] = [];
-  for (const column of all[0].columns) {
-    const { width } = (column as WordColumn).values;
-    columns.push({ range: { buffer: await scratch.buffer(count * width + 4) }, WORDS: width / 4 });
-  }
-  for (const { gpu } of all) gpus.context(0).after(gpus.context(gpu));
-  await gpus.hosts[0].gpu.submit("collect", () => {
-    for (const [c, { range, WORDS }] of columns.entries())
-      for (const [l, { gpu, columns }] of all.entries()) {
-        const { FIRST, COUNT } = lists[l];
-        const from = { gpu, ...rangeOf((columns[c] as WordColumn).values.data) };
-        const to = { gpu: 0, buffer: range.buffer, offset: 4 * FIRST * WORDS };
-        if (COUNT > 0) gpus.copy(0, from, to, 4 * COUNT * WORDS);
-      }
-  });
-  return columns;
 }

@@ -1,12 +1,5 @@
 /** Rows of tables on the GPUs that work on them, as far as their columns go from one GPU to another: words without nulls. */
-import {
-  type DeviceColumn,
-  type DeviceKeys,
-  type ReducedGroups,
-  type RowOperations,
-  Scratch,
-  type Words,
-} from "warpmap/engine";
+import { type DeviceColumn, type DeviceKeys, type RowOperations, Scratch, type Words } from "warpmap/engine";
 import { type Gpus, settled } from "./gpus.js";
 import { arrayAt } from "./inputs.js";
 import { spansOf } from "./pieces.js";
@@ -23,11 +16,6 @@ export type RowCall = Omit<Parameters<NonNullable<RowOperations["joinColumns"]>>
 export type WordColumn = DeviceColumn & {
   readonly values: { readonly kind: "fixed"; readonly width: number; readonly data: Words };
 };
-
-/** Groups that a GPU has. */
-export interface GroupsOf extends Pick<ReducedGroups, "groups" | "columns"> {
-  readonly gpu: number;
-}
 
 /** The words of keys, as what decides who owns a row; null where they are not words, or may be null. */
 export function keyPartsOf({ columns }: DeviceKeys): KeyPart[] | null {

@@ -7,8 +7,6 @@ import {
   type DeviceKeys,
   destroyColumns,
   type Keep,
-  newArray,
-  type Range,
   type ReduceCall,
   type ReducedGroups,
   type Reduction,
@@ -17,18 +15,16 @@ import {
   type Words,
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
-import { startsOf } from "./exchange.js";
 import { settled } from "./gpus.js";
-import { inputOn, rangeOf } from "./inputs.js";
+import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
+import { rangeOf } from "./inputs.js";
 import { areFew, groupLocally, reductionsAt } from "./local-groups.js";
 import { isMergeable, mergeGroups } from "./merge-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
-import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { exchangeRemark, inRounds } from "./rounds.js";
 import {
   chunksFor,
-  type GroupsOf,
   inOrder,
   keyPartsOf,
   noteExchange,
@@ -197,37 +193,16 @@ async function numbersAt(
   return gpus.view(gpu, "u32", COUNT, { buffer });
 }
 
-/** A column of all groups, one GPU's behind the other's. */
-function asOneColumn({ gpus, engine }: SeveralHost, all: readonly GroupsOf[], c: number): WordColumn {
-  const { values } = all[0].columns[c] as WordColumn;
-  const words = values.width / 4;
-  const starts = startsOf(all.map(({ groups }) => groups));
-  const pieces = all.map(({ gpu, columns, groups }, i) => {
-    const range = rangeOf((columns[c] as WordColumn).values.data);
-    return { gpu, first: starts[i] * words, array: gpus.view(gpu, "u32", groups * words, range) };
-  });
-  return { values: { ...values, data: arrayOf(engine, "u32", pieces) }, validity: null };
-}
-
 /** Brings the groups of all GPUs to the first, in the order of the numbers in their last column. */
 async function merge(host: SeveralHost, all: readonly GroupsOf[]): Promise<ReducedGroups> {
-  const { gpus, engine } = host;
-  const { engine: firstEngine, gpu } = gpus.hosts[0];
+  const { gpus } = host;
+  const { gpu } = gpus.hosts[0];
   const scratch = new Scratch(gpu);
-  const made: DeviceColumn[] = [];
-  const starts = startsOf(all.map((each) => each.groups));
-  const groups = all.reduce((sum, each) => sum + each.groups, 0);
-  const collected = (c: number): Promise<Range> => {
-    const { values } = asOneColumn(host, all, c);
-    return inputOn(gpus, scratch, "u32", values.data, {
-      gpu: 0,
-      first: 0,
-      count: (groups * values.width) / 4,
-    });
-  };
+  const merged: DeviceColumn[] = [];
+  const { starts, groups } = listed(all);
   try {
     const last = all[0].columns.length - 1;
-    const numbers = await collected(last);
+    const numbers = await collected(host, scratch, all, last);
     const ends = { buffer: await scratch.buffer(4 * all.length) };
     const places = { buffer: await scratch.buffer(4 * groups + 4) };
     const [merging, scatter] = await Promise.all([
@@ -244,20 +219,18 @@ async function merge(host: SeveralHost, all: readonly GroupsOf[]): Promise<Reduc
       recorder.dispatch(merging, { numbers, ends, places }, params, blocksFor(groups)),
     );
     for (let c = 0; c < last; c++) {
-      const { values } = all[0].columns[c] as WordColumn;
-      const column = await collected(c);
-      const { width } = values;
-      const data = await newArray(firstEngine, gpu, "u32", (groups * width) / 4);
-      made.push({ values: { ...values, data: arrayOn(engine, 0, data) }, validity: null });
-      const to = rangeOf(data);
-      const words = { COUNT: groups, BYTES: width };
+      const column = await collected(host, scratch, all, c);
+      const made = await newColumn(host, all, c, groups);
+      merged.push(made.column);
+      const to = rangeOf(made.there);
+      const words = { COUNT: groups, BYTES: made.column.values.width };
       await gpu.submit("merge", (recorder) =>
         recorder.dispatch(scatter, { order: places, column, to }, words, blocksFor(groups)),
       );
     }
-    return { groups, columns: made, groupOf: null };
+    return { groups, columns: merged, groupOf: null };
   } catch (error) {
-    destroyColumns(made);
+    destroyColumns(merged);
     throw error;
   } finally {
     gpus.release([scratch]);

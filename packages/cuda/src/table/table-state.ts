@@ -182,12 +182,10 @@ export class TableState {
       words[COUNTERS.indexOf("tickets")] = tickets;
       gpu.write(control, 0, new Uint8Array(words.buffer));
     }
-    const { arrived } = await submissions.submitter.begin(operation, run, [
-      { buffer: control, offset: 0, into },
-    ]);
+    await submissions.ahead(operation, run, [{ buffer: control, offset: 0, into }]);
     // for the next call, while the GPU works on this one
     gpu.write(control, 0, NO_COUNTS);
-    await arrived;
+    await submissions.accepted();
     this.#isZeroed = true;
     return this.#note(new Uint32Array(into.buffer));
   }

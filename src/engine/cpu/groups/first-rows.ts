@@ -35,7 +35,7 @@ export async function firstRowsOf(run: RowRun, keys: Uint32Array, size: number):
   const sliceRows = run.threads.tuning.slice;
   const first = { kind: "first rows", keys, firstOf: work.zeroedWords(size), sliceRows } as const;
   const counts = work.numbers(run.slices(rows));
-  const isLate = new Int32Array(work.zeroedWords(1).buffer, 0, 1);
+  const isLate = run.counter();
   const list = { ...first, kind: "list firsts", listed: work.words(rows), counts, isLate } as const;
   pace.share = 0.5;
   const share = (job: FirstRowsJob | ListFirstsJob) =>

@@ -2,7 +2,7 @@
  * Jobs of group-bys of many groups: partitions of sorted keys (partitions.ts) are grouped while their values are added up,
  * and their groups are put in the order of their first rows.
  */
-import { roundedSum, sumOfThree, unitsOf } from "../../../host/exact-floats.js";
+import { roundedSum, sumOfThree, upperLimbs } from "../../../host/exact-floats.js";
 import { giveBack, roomOf, takeBlock } from "../../../host/lane-kernels.js";
 import { BLOCK_ROWS, CARRY_ROWS, LEAST_ROWS } from "../../../host/lane-loops.js";
 import { type LaneColumn, LaneSums } from "../../../host/lanes.js";
@@ -263,13 +263,10 @@ export function openRank(job: RankJob): Work {
 function roundingOf({ exponent, lane, limbs }: RoundedFloats, { sums, isUsed }: GroupPlaces) {
   const slowly = (at: number) =>
     roundedSum([{ exponent, limbs: sums.subarray(at + lane, at + lane + limbs) }]);
-  const units = unitsOf(exponent, limbs);
-  const used = Array.from({ length: limbs }, (_, k) => k).filter((k) => isUsed[lane + k] !== 0);
-  if (units === null || used.length > 3) return slowly;
-  // limbs that there are not count 0
-  const [low, middle, top] = [2, 1, 0].map((k) => used.at(-1 - k));
-  const [lowUnit, middleUnit, topUnit] = [low, middle, top].map((k) => (k === undefined ? 0 : units[k]));
-  const [lowAt, middleAt, topAt] = [low, middle, top].map((k) => lane + (k ?? 0));
+  const upper = upperLimbs(exponent, limbs, (k) => isUsed[lane + k] !== 0);
+  if (upper === null) return slowly;
+  const [topAt, middleAt, lowAt] = upper.limbs.map((k) => lane + k);
+  const [topUnit, middleUnit, lowUnit] = upper.units;
   return (at: number) => {
     const number = sumOfThree(
       sums[at + topAt] * topUnit,

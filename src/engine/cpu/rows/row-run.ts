@@ -53,6 +53,17 @@ export class RowRun {
     return this.threads.run(job, this.helpers(rows), pause, first);
   }
 
+  /** Gives rows the numbers of their groups for provisional ones. */
+  renumber(groupOf: Uint32Array, numbers: Uint32Array): Promise<unknown> {
+    const sliceRows = this.threads.tuning.slice;
+    return this.share({ kind: "renumber", groupOf, numbers, sliceRows }, groupOf.length);
+  }
+
+  /** A word that all threads reach, and change atomically: 0. */
+  counter(): Int32Array {
+    return new Int32Array(this.work.zeroedWords(1).buffer, 0, 1);
+  }
+
   /**
    * Makes a job of each chunk of rows, whose pieces are slices, and runs it. Threads work on the slices that are there,
    * while the calling thread brings the others.

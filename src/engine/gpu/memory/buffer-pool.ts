@@ -45,11 +45,10 @@ export class BufferPool {
   take({ bytes, usage, brief = false }: Wanted): GpuBuffer | undefined {
     const largest = sizeClass(bytes) * (brief ? LARGEST.brief : LARGEST.lasting);
     let best = -1;
-    for (let i = 0; i < this.#kept.length; i++) {
-      const buffer = this.#kept[i];
-      if (buffer.size < bytes || buffer.size > largest || this.usageOf(buffer) !== usage) continue;
+    this.#kept.forEach((buffer, i) => {
+      if (this.usageOf(buffer) !== usage || buffer.size < bytes || buffer.size > largest) return;
       if (best < 0 || this.#comesBefore(buffer, this.#kept[best])) best = i;
-    }
+    });
     if (best < 0) return undefined;
     const [buffer] = this.#kept.splice(best, 1);
     this.#bytes -= buffer.size;

@@ -139,20 +139,18 @@ export class GpuMemory {
     }
     const rounded = sizeClass(bytes);
     const size = rounded <= maxBuffer ? rounded : bufferSize(bytes);
-    const attempt = () => this.#tryAllocate(label, size, usage);
+    const attempt = async () => {
+      const buffer = await this.source.allocate(label, size, usage);
+      if (buffer) {
+        this.#buffers.set(buffer, usage);
+        this.#held += size;
+        this.#noteUse();
+      }
+      return buffer;
+    };
     const buffer = (await attempt()) ?? (spare ? undefined : await this.#retry(attempt));
     if (buffer) return buffer;
     throw new LimitError("memory", bytes, Number.NaN, "Free tables and device arrays, or use smaller ones.");
-  }
-
-  /** Undefined when the GPU is out of memory. */
-  async #tryAllocate(label: string, size: number, usage: number | undefined): Promise<GpuBuffer | undefined> {
-    const buffer = await this.source.allocate(label, size, usage);
-    if (!buffer) return undefined;
-    this.#buffers.set(buffer, usage);
-    this.#held += size;
-    this.#noteUse();
-    return buffer;
   }
 
   #noteUse(): void {
