@@ -160,9 +160,9 @@ export class GpuMemory {
   /** Frees what is kept and tries again, then what others lend. */
   async #retry(attempt: () => Promise<GpuBuffer | undefined>): Promise<GpuBuffer | undefined> {
     const giveUpLoans = () => this.source.guard(Promise.all([...this.#lenders].map((giveUp) => giveUp())));
-    for (const giveUp of [async () => {}, giveUpLoans]) {
+    for (const giveUp of [null, giveUpLoans]) {
       const held = this.#held;
-      await giveUp();
+      await giveUp?.();
       this.trim();
       if (this.#held === held) continue;
       await this.source.guard(this.source.idle());
