@@ -4,6 +4,7 @@ import { type Device, openDevice, type Plan } from "../../../src/index.js";
 import {
   type Aggregate,
   count,
+  distinct,
   first,
   groupBy,
   join,
@@ -91,6 +92,20 @@ describe.each([
     if (hot.length === 1 || keys !== undefined) expect(Number(keys)).toBe(hot.length);
     expect(plans[0].reason).not.toContain("hot");
   });
+});
+
+it("plans have the phases of the GPU that has the rows, whichever that is", async () => {
+  using device = await open(2, true, 2 ** 16);
+  for (let id = 0; id < 8; id++) {
+    using table = await device.uploadTable({ id: Uint32Array.of(id, id), x: counting(2) });
+    const plans: Plan[] = [];
+    const options = { output: "device", onPlan: (plan: Plan) => plans.push(plan) } as const;
+    using _groups = await groupBy(table, { by: ["id"], aggregate: { n: mean("x") }, ...options });
+    using _rows = await distinct(table, { on: ["id"], ...options });
+    using _pairs = await join(table, table, { on: ["id"], ...options });
+    expect(plans).toHaveLength(3);
+    for (const { reason } of plans) expect(reason).not.toContain("nothing to do");
+  }
 });
 
 it("rows of hot keys stay where they are: fewer are moved than by their owners", async () => {

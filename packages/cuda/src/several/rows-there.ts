@@ -153,6 +153,11 @@ export async function inOrder<T>(
   return results;
 }
 
+/** The GPU that a call's log is told of: the first that has rows. @param counts rows of each */
+export function loggedOf(counts: readonly number[]): number {
+  return counts.findIndex((count) => count > 0);
+}
+
 /** @param gpus and rounds that the rows were exchanged by */
 export function noteExchange(
   { log }: RowCall,

@@ -27,6 +27,7 @@ import {
   chunksFor,
   inOrder,
   keyPartsOf,
+  loggedOf,
   noteExchange,
   type RowCall,
   RowsThere,
@@ -99,11 +100,12 @@ async function reduceOwned(
         });
       },
       async work({ there, given }) {
+        const logged = loggedOf(given.map(({ keys }) => keys.rows));
         await settled(
           parts.map(async ({ reducer }, gpu) => {
             const { keys, reductions } = given[gpu];
             if (keys.rows === 0 || !reducer) return;
-            const options = { signal, lists: false, ...(gpu === 0 && { log }) };
+            const options = { signal, lists: false, ...(gpu === logged && { log }) };
             grouped.push({ ...(await reducer.reduce(keys, reductions, options)), gpu });
           }),
         );
@@ -147,10 +149,11 @@ export async function distinctShared(
         }));
       },
       async work({ there, given: { numbers, keys } }) {
+        const logged = loggedOf(keys.map(({ rows }) => rows));
         await settled(
           parts.map(async (part, gpu) => {
             if (keys[gpu].rows === 0) return;
-            const list = await part.distinctRows(keys[gpu], keep, { signal, ...(gpu === 0 && { log }) });
+            const list = await part.distinctRows(keys[gpu], keep, { signal, ...(gpu === logged && { log }) });
             try {
               const data = await numbersAt(host, gpu, scratch[gpu], list, numbers[gpu]);
               const column: DeviceColumn = { values: { kind: "fixed", width: 4, data }, validity: null };

@@ -23,6 +23,7 @@ import {
   chunksFor,
   inOrder,
   keyPartsOf,
+  loggedOf,
   noteExchange,
   type RowCall,
   RowsThere,
@@ -101,10 +102,11 @@ export async function joinShared(
         );
       },
       async work({ there, given }) {
+        const logged = loggedOf(given.map((sides) => Math.min(...sides.map(({ keys }) => keys.rows))));
         const all = await settled(
           parts.map((part, owner) => {
             const [own, others] = given[owner];
-            return joinOn(part, own, others, { signal, mostPairs, ...(owner === 0 && { log }) });
+            return joinOn(part, own, others, { signal, mostPairs, ...(owner === logged && { log }) });
           }),
           giveUp,
         );
