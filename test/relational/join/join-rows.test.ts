@@ -267,6 +267,32 @@ describe("collisions", () => {
     expect(sorted(short)).toEqual(["1 0", "3 1", "5 2"]);
   });
 
+  it("strings that all begin with the same bytes on the smaller side, coded and not", async () => {
+    const random = new Random(91);
+    for (const length of [3, 4, 5, 8, 9, 15, 40, 70]) {
+      const common = "a shared \0 beginning, ".repeat(4).slice(0, length);
+      const tails = ["", "x", "y\0z", "1234", "12345", "12345678", null];
+      const small = tails.map((tail) => (tail === null ? null : common + tail));
+      const changed = (text: string) => {
+        const at = random.below(text.length + 1);
+        return text.slice(0, at) + ["", "?", "\0"][random.below(3)] + text.slice(at + random.below(2));
+      };
+      const large = Array.from({ length: 300 }, (_, i): string | null => {
+        const text = small[i % small.length];
+        return text === null || i % 3 > 0 ? text : changed(text);
+      });
+      for (const nullsEqual of [false, true]) {
+        for (const without of [small, small.slice(1), [`${common}x`], [null, null]]) {
+          const codes = Uint8Array.from(without.keys());
+          for (const side of [strings(without), new CodedBytes(strings(without), codes, validityOf(without))]) {
+            const pairs = await joinRows(keys(strings(large)), keys(side), { nullsEqual });
+            expect(sorted(pairs)).toEqual(expected([large], [without], nullsEqual));
+          }
+        }
+      }
+    }
+  });
+
   it("a null in one column is not a null in another, of more than 32", async () => {
     const side = (nullColumn: number) =>
       keys(...Array.from({ length: 70 }, (_, c) => words([c === nullColumn ? null : 0])));

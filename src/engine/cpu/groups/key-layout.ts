@@ -5,12 +5,12 @@
  * | part of a row | words |
  * |---|---|
  * | fixed-width columns | the column's own |
- * | strings, when the build side has none longer than 64 bytes | as many as the longest needs (strings.ts) |
+ * | strings, when the build side has none longer than 64 bytes | as many as the longest needs but for what all begin with (strings.ts) |
  * | null bits, when nulls are equal and there are any | one per 32 columns; the value of a null counts as 0 |
  * | other strings | start and end, not compared |
  */
 import type { RowKeys } from "../../rows.js";
-import { longestPackable } from "./strings.js";
+import { formOf, NO_PREFIX, type Prefix, type StringForm } from "./strings.js";
 
 /** Where a column goes in a row's words. */
 export interface Place {
@@ -21,8 +21,9 @@ export interface Place {
   readonly stride: number;
   /** True for strings that stay where they are. */
   readonly byRange: boolean;
-  /** For packed strings: the longest of the build side in bytes. */
+  /** For packed strings: the longest of the build side in bytes, and what all of these begin with, which is left out. */
   readonly longest: number;
+  readonly prefix: Prefix;
 }
 
 /** The layout of both sides. */
@@ -44,18 +45,21 @@ export interface Layout {
  */
 const LONGEST_PACKED_BYTES = 64;
 
+const NO_STRINGS: StringForm = { longest: 0, prefix: NO_PREFIX };
+
 /**
  * Chooses the layout by the columns and the strings of the build side. Costs one pass over its string lengths.
  * @param probe null where it is not known yet: it may have nulls
  */
 export function chooseLayout(build: RowKeys, probe: RowKeys | null, nullsEqual: boolean): Layout {
-  const longest = build.columns.map((column) =>
-    column.kind === "bytes" ? longestPackable(column, build.rows) : 0,
+  const isJoin = probe !== null && probe !== build;
+  const forms = build.columns.map((column) =>
+    column.kind === "bytes" ? formOf(column, build.rows, isJoin) : NO_STRINGS,
   );
-  const byRange = longest.map((bytes) => bytes > LONGEST_PACKED_BYTES);
+  const byRange = forms.map(({ longest, prefix }) => longest - prefix.length > LONGEST_PACKED_BYTES);
   const widths = build.columns.map((column, i) => {
     if (column.kind === "words") return column.width;
-    return byRange[i] ? 0 : Math.max(1, Math.ceil(longest[i] / 4));
+    return byRange[i] ? 0 : Math.max(1, Math.ceil((forms[i].longest - forms[i].prefix.length) / 4));
   });
   const columns = [...build.columns, ...(probe?.columns ?? [])];
   const anyNulls = probe === null || columns.some((column) => column.validity !== null);
@@ -70,7 +74,7 @@ export function chooseLayout(build: RowKeys, probe: RowKeys | null, nullsEqual: 
     const offset = byRange[i] ? nextRange : nextWord;
     if (byRange[i]) nextRange += 2;
     nextWord += columnWidth;
-    return { offset, width: columnWidth, stride, byRange: byRange[i], longest: longest[i] };
+    return { offset, width: columnWidth, stride, byRange: byRange[i], ...forms[i] };
   });
   const exact = width === 1 && stride === 1;
   return { width, stride, exact, places, nullWords: nullWords > 0 ? keyWords : -1 };
