@@ -284,7 +284,10 @@ describe("collisions", () => {
       for (const nullsEqual of [false, true]) {
         for (const without of [small, small.slice(1), [`${common}x`], [null, null]]) {
           const codes = Uint8Array.from(without.keys());
-          for (const side of [strings(without), new CodedBytes(strings(without), codes, validityOf(without))]) {
+          for (const side of [
+            strings(without),
+            new CodedBytes(strings(without), codes, validityOf(without)),
+          ]) {
             const pairs = await joinRows(keys(strings(large)), keys(side), { nullsEqual });
             expect(sorted(pairs)).toEqual(expected([large], [without], nullsEqual));
           }
