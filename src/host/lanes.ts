@@ -294,28 +294,53 @@ export class LaneSums {
    */
   merge(from: Float64Array, ids: Uint32Array, to: Float64Array): void {
     const { stride } = this;
-    const added: number[] = [];
     for (const [c, column] of this.columns.entries()) {
       const offset = this.#offsets[c];
-      if (column.kind === "extremes") this.#mergeExtremes(column.sign, offset, from, ids, to);
-      else for (let k = 0; k < lanesOf(column); k++) added.push(offset + k);
-    }
-    for (let group = 0; group < ids.length; group++) {
-      const [at, place] = [group * stride, ids[group] * stride];
-      for (let k = 0; k < added.length; k++) to[place + added[k]] += from[at + added[k]];
+      if (column.kind === "extremes") mergeExtremes(from, ids, to, stride, offset, column.sign);
+      else mergeLanes(from, ids, to, stride, offset, lanesOf(column));
     }
   }
+}
 
-  #mergeExtremes(sign: -1 | 1, offset: number, from: Float64Array, ids: Uint32Array, to: Float64Array): void {
-    for (let group = 0; group < ids.length; group++) {
-      const [at, place] = [group * this.stride + offset, ids[group] * this.stride + offset];
-      const [value, row, best, first] = [from[at], from[at + 1], to[place], to[place + 1]];
-      if (row === 0) continue;
-      const isFirst = row < first && !isBetter(best, value, sign);
-      if (first !== 0 && !isFirst && !isBetter(value, best, sign)) continue;
-      to[place] = value;
-      to[place + 1] = row;
-    }
+/*
+ * Loops that take arrays and numbers alone: a collection of garbage drops compiled code that knows of objects none of which
+ * lives, and the next call would interpret it.
+ */
+
+/** Adds `lanes` neighbouring lanes of groups to those of others. */
+function mergeLanes(
+  from: Float64Array,
+  ids: Uint32Array,
+  to: Float64Array,
+  stride: number,
+  offset: number,
+  lanes: number,
+): void {
+  for (let group = 0, at = offset; group < ids.length; group++, at += stride) {
+    const place = ids[group] * stride + offset;
+    for (let k = 0; k < lanes; k++) to[place + k] += from[at + k];
+  }
+}
+
+function mergeExtremes(
+  from: Float64Array,
+  ids: Uint32Array,
+  to: Float64Array,
+  stride: number,
+  offset: number,
+  sign: -1 | 1,
+): void {
+  for (let group = 0, at = offset; group < ids.length; group++, at += stride) {
+    const place = ids[group] * stride + offset;
+    const value = from[at];
+    const row = from[at + 1];
+    const best = to[place];
+    const first = to[place + 1];
+    if (row === 0) continue;
+    const isFirst = row < first && !isBetter(best, value, sign);
+    if (first !== 0 && !isFirst && !isBetter(value, best, sign)) continue;
+    to[place] = value;
+    to[place + 1] = row;
   }
 }
 

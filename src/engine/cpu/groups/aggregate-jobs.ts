@@ -9,69 +9,23 @@ import { BLOCK_ROWS, CARRY_ROWS, LEAST_ROWS } from "../../../host/lane-loops.js"
 import { type LaneColumn, LaneSums } from "../../../host/lanes.js";
 import { Scratch } from "../../../host/row-memory.js";
 import { silently, type Work } from "../../../host/work.js";
-import { type GroupKeys, type GroupMemory, GroupTable, groupMemory, groupWords } from "./group-table.js";
+import {
+  addGroups,
+  type GroupSet,
+  type GroupSets,
+  groupSet,
+  groupsIn,
+  IS_CLEAR,
+  leaveSet,
+  SINCE_CARRY,
+  type SummedGroups,
+  setWords,
+  takeSet,
+  wasTaken,
+} from "./group-sets.js";
+import { type GroupKeys, GroupTable } from "./group-table.js";
 import { unsorted } from "./key-tables.js";
 import { type ArrivedKeys, packSlice } from "./row-keys.js";
-
-/** Groups of some of the rows, and their sums. */
-export interface GroupSet {
-  readonly memory: GroupMemory;
-  readonly sums: Float64Array;
-  /** Whether a thread has it; whether one had it, and has cleared it; rows since the last carry. */
-  readonly state: Int32Array;
-}
-
-/** A set for each thread, in one piece of memory of which only the states are zeroed. */
-export interface GroupSets {
-  readonly memory: Uint32Array;
-  readonly count: number;
-  /** Groups that each has room for. */
-  readonly groups: number;
-}
-
-const IN_USE = 0;
-const IS_CLEAR = 1;
-const SINCE_CARRY = 2;
-const STATE_WORDS = 4;
-
-/** Words of the memory for sets. */
-export function setWords(count: number, groups: number, form: GroupKeys, stride: number): number {
-  const words = STATE_WORDS + 2 * groups * stride + groupWords(form, groups);
-  return count * (words + (words & 1));
-}
-
-/** One of some sets. @param stride numbers a group */
-export function groupSet(sets: GroupSets, form: GroupKeys, stride: number, set: number): GroupSet {
-  const words = sets.memory.length / sets.count;
-  const own = sets.memory.subarray(words * set + STATE_WORDS, words * (set + 1));
-  return { ...groupsIn(own, sets.groups, form, stride), state: stateOf(sets, set) };
-}
-
-/** So many groups in some words. */
-function groupsIn(own: Uint32Array, groups: number, form: GroupKeys, stride: number) {
-  let at = 2 * groups * stride;
-  const words = (length: number) => {
-    at += length;
-    return own.subarray(at - length, at);
-  };
-  const sums = new Float64Array(own.buffer, own.byteOffset, groups * stride);
-  return { memory: groupMemory(form, groups, words), sums };
-}
-
-function stateOf({ memory, count }: GroupSets, set: number): Int32Array {
-  return new Int32Array(memory.buffer, 4 * (memory.length / count) * set, STATE_WORDS);
-}
-
-/** Makes all sets free; clears them besides, each when a thread takes it. */
-export function freeSets(sets: GroupSets, clear: boolean): void {
-  for (let set = 0; set < sets.count; set++)
-    stateOf(sets, set).fill(0, IN_USE, clear ? STATE_WORDS : IS_CLEAR);
-}
-
-/** Whether a thread had a set. */
-export function wasTaken({ state }: GroupSet): boolean {
-  return state[IS_CLEAR] !== 0;
-}
 
 /** Groups slices of some neighbouring rows; a piece is a slice. */
 export interface SlicesJob extends ArrivedKeys {
@@ -86,6 +40,8 @@ export interface SlicesJob extends ArrivedKeys {
   readonly stop: Int32Array;
   /** Where the rows' groups go, numbered from set × room on; null where nobody asks. */
   readonly groupOf: Uint32Array | null;
+  /** A word: the number + 1 of a set that its thread has left, which the next thread that is done adds to its own; null: all stay. */
+  readonly left: Int32Array | null;
 }
 
 export const FULL = 1;
@@ -98,12 +54,6 @@ export function openSlices(job: SlicesJob): Work {
     worker.run(piece);
   };
   return silently(Math.ceil(job.rows / job.sliceRows), run, job.arrived, () => worker?.end());
-}
-
-function takeSet(sets: GroupSets): number {
-  for (let set = 0; set < sets.count; set++)
-    if (Atomics.compareExchange(stateOf(sets, set), IN_USE, 0, 1) === 0) return set;
-  throw new Error("warpmap: more threads than sets of groups");
 }
 
 /** One thread's part of a job, with the set that it has; it works on a copy where its kernels reach that. */
@@ -144,11 +94,31 @@ class SliceWorker {
   /** Leaves everything in the set, whose sums have been carried. */
   end(): void {
     this.#carry();
-    if (this.#table !== this.#ownTable) {
-      this.#ownTable.copy(this.#table);
-      this.#set.sums.set(this.#sums.subarray(0, this.#lanes.stride * this.#table.groups));
-    }
+    const { left, stop } = this.job;
+    if (left === null || Atomics.load(stop, 0) !== 0) this.#store();
+    else
+      leaveSet(
+        left,
+        this.number,
+        (set) => this.#takeOver(set),
+        () => this.#store(),
+      );
     giveBack(this.#block);
+  }
+
+  #store(): void {
+    if (this.#table === this.#ownTable) return;
+    this.#ownTable.copy(this.#table);
+    this.#set.sums.set(this.#sums.subarray(0, this.#lanes.stride * this.#table.groups));
+  }
+
+  /** Adds the groups of another thread's set, unless there is no room: then that set stays. */
+  #takeOver(set: number): void {
+    const { sets, form, hashing } = this.job;
+    const { memory, sums, state } = groupSet(sets, form, this.#lanes.stride, set);
+    const from: SummedGroups = { table: new GroupTable(memory, form, hashing), sums };
+    const to = { table: this.#table, sums: this.#sums };
+    if (addGroups(to, from, this.#lanes, this.#block.ids)) state[IS_CLEAR] = 0;
   }
 
   run(piece: number): void {

@@ -1,13 +1,14 @@
 /**
- * Few groups: threads take slices of rows, each has groups of its own (aggregate-jobs.ts), and the calling thread merges
- * them.
+ * Few groups: threads take slices of rows, and each has groups of its own (aggregate-jobs.ts). At the end they merge them
+ * (group-sets.ts), but where rows want the numbers of their groups: then the calling thread does that.
  */
 import { ArrivingRows } from "../../../host/arrival.js";
 import { type LaneColumn, LaneSums, sumsOfLanes } from "../../../host/lanes.js";
 import type { SummedGroups } from "../../group-sums.js";
 import type { RowRun } from "../rows/row-run.js";
-import { FULL, freeSets, type GroupSets, groupSet, LOST, setWords, wasTaken } from "./aggregate-jobs.js";
-import { type GroupKeys, GroupTable, groupMemory, keysOf } from "./group-table.js";
+import { FULL, LOST } from "./aggregate-jobs.js";
+import { addGroups, freeSets, type GroupSets, groupSet, setWords, wasTaken } from "./group-sets.js";
+import { type GroupKeys, GroupTable, groupMemory } from "./group-table.js";
 import type { Layout } from "./key-layout.js";
 import type { KeyRange } from "./key-tables.js";
 import { bitsIn } from "./partition-jobs.js";
@@ -60,9 +61,12 @@ export class Slices {
     await run.overChunks(this.#rows, (first, rows, scratch) => {
       freeSets(this.#sets, false);
       const arriving = new ArrivingRows(run.work, scratch, first, rows);
+      const isLast = first + rows === this.#rows;
       const job = {
         kind: "group slices",
         ...own,
+        // rows know the numbers of their groups in the sets
+        left: isLast && groupOf === null ? run.counter() : null,
         side: arrivingColumns(side, arriving),
         rows: this.#stop[0] === 0 ? rows : 0,
         sliceRows,
@@ -114,10 +118,7 @@ export class Slices {
         for (let group = 0; group < table.groups; group++) numbers[s][group] = group;
         continue;
       }
-      const known = all.groups;
-      all.find(keysOf(table), 0, table.groups, 0, numbers[s]);
-      lowerFirsts(firsts, numbers[s], known, table.memory.firsts);
-      lanes.merge(sets[s].sums, numbers[s], sums);
+      addGroups({ table: all, sums }, { table, sums: sets[s].sums }, lanes, numbers[s]);
       await run.pace.turn();
     }
     const { groups } = all;
@@ -146,14 +147,6 @@ export class Slices {
 /** Threads that so many rows are worth. */
 export function threadsFor(run: RowRun, rows: number): number {
   return Math.min(run.helpers(rows) + 1, run.threads.count);
-}
-
-/** Lowers the first rows of groups to those of a set; the groups from `known` on are new. */
-function lowerFirsts(firsts: Uint32Array, numbers: Uint32Array, known: number, own: Uint32Array): void {
-  for (let group = 0; group < numbers.length; group++) {
-    const id = numbers[group];
-    if (id >= known || own[group] < firsts[id]) firsts[id] = own[group];
-  }
 }
 
 /** Where each group is in the order of their first rows; null where they are in that order. */
