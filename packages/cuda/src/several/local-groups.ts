@@ -12,7 +12,7 @@ import {
 import { settled } from "./gpus.js";
 import type { GroupsOf } from "./groups-of.js";
 import type { SeveralHost } from "./results.js";
-import { RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
+import { keyPartsOf, RowsThere, sharedColumn, type WordColumn } from "./rows-there.js";
 import { sampledRows } from "./sample.js";
 import type { KeyPart } from "./sorted-batch.js";
 
@@ -89,10 +89,10 @@ export async function groupLocally(
   host: SeveralHost,
   parts: readonly RowOperations[],
   keys: DeviceKeys,
-  keyParts: readonly KeyPart[],
   reductions: readonly Reduction[],
   { signal, log }: ReduceCall,
 ): Promise<GroupsOf[] | null> {
+  const keyParts = keyPartsOf(keys) as KeyPart[];
   const each = keys.rows / host.gpus.count;
   const isSurveyed =
     each >= (host.least.surveyed ?? SURVEYED) && keyParts.length === 1 && keyParts[0].each === 1;

@@ -49,11 +49,10 @@ export async function reduceShared(
   reductions: readonly Reduction[],
   call: ReduceCall,
 ): Promise<ReducedGroups | null> {
-  const keyParts = keyPartsOf(keys);
   const isShared = reductions.every(({ column }) => column === null || sharedColumn(column) !== null);
-  if (!keyParts || !isShared) return null;
+  if (!keyPartsOf(keys) || !isShared) return null;
   const local = reductions.every(isMergeable)
-    ? await groupLocally(host, parts, keys, keyParts, reductions, call)
+    ? await groupLocally(host, parts, keys, reductions, call)
     : null;
   if (!local) return reduceOwned(host, parts, keys, reductions, call);
   try {
