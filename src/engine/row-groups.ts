@@ -14,6 +14,8 @@ export const NO_GROUP = 0xffffffff;
 export interface GroupCall extends JoinCall {
   /** False: nobody asks for `offsets` and `members`, which may then be empty. Default true. */
   readonly lists?: boolean;
+  /** Told how many groups a survey of the keys has found, at most, before rows move. What it throws ends the call. */
+  readonly onSurvey?: (groups: number) => void;
 }
 
 /** The columns of {@link RowGroups}. */

@@ -92,8 +92,10 @@ template <class Visit> WARPMAP_DEVICE void eachElementOf(u64 count, const Visit&
 
 /// Elements that a block goes through at once.
 constexpr u32 OWNER_TILE = BLOCK * AT_ONCE;
+/// Bytes of a line of memory. Runs of warps that begin within one cross to another GPU in parts: 290 GB/s instead of 370.
+constexpr u32 LINE = 128;
 
-/// For the elements `first` to `end` of a block, OWNER_TILE at most: store(i, load(i)).
+/// For the elements `first` to `end` of a block, OWNER_TILE at most: store(i, load(i)). Those before 0 are none.
 template <class Load, class Store> WARPMAP_DEVICE void allAtOnce(u64 first, u64 end, const Load& load, const Store& store) {
   decltype(load(0)) loaded[AT_ONCE];
 #pragma unroll
@@ -120,12 +122,13 @@ struct Segment {
   u32 from, count;
 };
 /// Calls visit(elements, order, first, end) for this block's tile of a segment: where the segment begins, and its numbers.
-/// Segments take turns, so that all ways between GPUs are busy.
+/// Tiles begin where lines do, the first one before the segment. Segments take turns, so that all ways between GPUs are busy.
 template <class Arguments, class Visit> WARPMAP_DEVICE void tileOfSegment(const Arguments& a, const Visit& visit) {
   const Segment segment = ((const Segment*)a.segments.at)[blockIdx.x % a.SEGMENTS];
-  const u64 first = u64(blockIdx.x / a.SEGMENTS) * OWNER_TILE, behind = first + OWNER_TILE;
-  if (first >= segment.count) return;
-  visit((unsigned char*)segment.at, (const u32*)a.order.at + segment.from, first, behind < segment.count ? behind : segment.count);
+  const u64 lead = segment.at % LINE / a.BYTES, first = u64(blockIdx.x / a.SEGMENTS) * OWNER_TILE;
+  if (first >= segment.count + lead) return;
+  const u64 behind = first + OWNER_TILE - lead;
+  visit((unsigned char*)segment.at, (const u32*)a.order.at + segment.from, first - lead, behind < segment.count ? behind : segment.count);
 }
 template <class T> WARPMAP_DEVICE void sendAll(const owner_send_arguments& a) {
   tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
@@ -225,15 +228,16 @@ WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
 WARPMAP_KERNEL(owner_send, owner_send_arguments, 256, 4) {
   if (a.column.at == nullptr) {
     tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
-      for (u64 i = first + threadIdx.x; i < end; i += BLOCK) ((u32*)elements)[i] = order[i] + a.BASE;
+      allAtOnce(first, end, [&](u64 i) { return order[i] + a.BASE; }, [&](u64 i, u32 number) { ((u32*)elements)[i] = number; });
     });
   } else if (a.BYTES == 4) sendAll<u32>(a);
   else if (a.BYTES == 8) sendAll<u64>(a);
   else if (a.BYTES == 1) sendAll<u8>(a);
   else {
     tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
-      for (u64 i = first + threadIdx.x; i < end; i += BLOCK)
-        copyWords(a.column.at + u64(order[i]) * a.BYTES, elements + i * a.BYTES, a.BYTES);
+      allAtOnce(
+          first, end, [&](u64 i) { return order[i]; },
+          [&](u64 i, u32 from) { copyWords(a.column.at + u64(from) * a.BYTES, elements + i * a.BYTES, a.BYTES); });
     });
   }
 }

@@ -213,6 +213,34 @@ it.each([
   expect(plans[1].reason.includes("grouped where they are first")).toBe(isLocal);
 });
 
+it.each([
+  ["few", 300, true],
+  ["as many as half of the rows", 2 ** 17, false],
+] as const)("of large pieces GPUs tell whether groups are few: %s", async (_, groups, isLocal) => {
+  const rows = 2 ** 18 + 5;
+  const id = counting(rows).map((i) => Math.imul(i % groups, 0x9e3779b1));
+  const answers: string[][] = [];
+  const plans: Plan[] = [];
+  for (const gpus of [[0], [0, 1]]) {
+    inject("DEVICES", 2);
+    const tuning = { fewGroupSlots: 64, manyGroups: { leastRows: 1024, leastGroups: 1024 } };
+    openSeveral(gpus, { tuning, least: { surveyed: 1024 } });
+    using device = await openDevice({ backend: "cuda", seed: 11 });
+    const before = device.memory.inUse;
+    {
+      using there = await device.uploadTable({ id, x: counting(rows) });
+      const aggregate = { rows: count(), all: sum("x") };
+      const onPlan = (plan: Plan) => plans.push(plan);
+      using grouped = await groupBy(there, { by: ["id"], aggregate, output: "device", onPlan });
+      answers.push(textsOf(await grouped.toArrow()));
+    }
+    expect(device.memory.inUse).toBe(before);
+  }
+  expectSameRows(answers[1], answers[0]);
+  expect(plans[1].reason.includes("grouped where they are first")).toBe(isLocal);
+  expect(/rows went to another of 2 GPUs/.test(plans[1].reason)).toBe(!isLocal);
+});
+
 it("64 GPUs join by a key that most rows of a side have", async () => {
   const large = { id: idsOf(70_000, [5], 0.6, 3), x: counting(70_000) };
   const small = { id: partners([5], 4000), y: counting(4000) };

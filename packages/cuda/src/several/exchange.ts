@@ -74,6 +74,8 @@ interface Move<P extends string, B extends string> {
   readonly blocks: number;
 }
 
+/** Bytes of a line of memory: a part's first tile may begin so much before it. */
+const LINE = 128;
 /** Bytes of a part as kernels read it. */
 const SEGMENT_BYTES = 16;
 
@@ -223,7 +225,7 @@ export class Exchange {
         return {
           ...{ source, s, parts, segments: { buffer: segments } },
           kernel: await gpu.compile(kernel, {} as never),
-          blocks: parts.length * Math.ceil(longest / TILE),
+          blocks: parts.length * Math.ceil((longest + LINE) / TILE),
         };
       }),
     );

@@ -1,8 +1,9 @@
 /** Groups that several GPUs have, as lists one after another, and their columns on the first GPU. */
 import { type DeviceArray, newArray, type Range, type ReducedGroups, type Scratch } from "warpmap/engine";
 import { startsOf } from "./exchange.js";
-import { inputOn, rangeOf } from "./inputs.js";
-import { arrayOf, arrayOn } from "./pieces.js";
+import { settled } from "./gpus.js";
+import { rangeOf } from "./inputs.js";
+import { arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import type { WordColumn } from "./rows-there.js";
 
@@ -17,21 +18,32 @@ export function listed(all: readonly GroupsOf[]): { starts: readonly number[]; g
   return { starts: startsOf(counts), groups: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** A column of all groups on the first GPU: where it is, or a copy. */
-export function collected(
-  { gpus, engine }: SeveralHost,
+/**
+ * The columns of all groups on the first GPU: where they are, or copies. The other GPUs' are read until a fence of all
+ * GPUs, as that of giving `scratch` back.
+ */
+export async function collected(
+  { gpus }: SeveralHost,
   scratch: Scratch,
   all: readonly GroupsOf[],
-  c: number,
-): Promise<Range> {
-  const words = (all[0].columns[c] as WordColumn).values.width / 4;
+): Promise<{ readonly range: Range; readonly words: number }[]> {
   const { starts, groups } = listed(all);
-  const pieces = all.map(({ gpu, columns, groups }, i) => {
-    const range = rangeOf((columns[c] as WordColumn).values.data);
-    return { gpu, first: starts[i] * words, array: gpus.view(gpu, "u32", groups * words, range) };
+  const columnsOf = ({ columns }: GroupsOf) => (columns as readonly WordColumn[]).map(({ values }) => values);
+  const columns = columnsOf(all[0]).map(({ width, data }) => ({ words: width / 4, range: rangeOf(data) }));
+  if (all.length === 1 && all[0].gpu === 0) return columns;
+  const copies = await settled(
+    columns.map(async ({ words }) => ({ words, buffer: await scratch.buffer(4 * words * groups + 4) })),
+  );
+  for (const { gpu } of all) gpus.context(0).after(gpus.context(gpu));
+  await gpus.hosts[0].gpu.submit("collect", () => {
+    for (const [i, list] of all.entries()) {
+      for (const [c, { width, data }] of columnsOf(list).entries()) {
+        const to = { gpu: 0, buffer: copies[c].buffer, offset: starts[i] * width };
+        if (list.groups > 0) gpus.copy(0, { gpu: list.gpu, ...rangeOf(data) }, to, list.groups * width);
+      }
+    }
   });
-  const span = { gpu: 0, first: 0, count: groups * words };
-  return inputOn(gpus, scratch, "u32", arrayOf(engine, "u32", pieces), span);
+  return copies.map(({ words, buffer }) => ({ words, range: { buffer } }));
 }
 
 /** A new column of so many groups, like those of the GPUs; and what lies there, an array of the first GPU. */

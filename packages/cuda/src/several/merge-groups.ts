@@ -16,7 +16,6 @@ import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
 import { rangeOf } from "./inputs.js";
 import { groupKernels, ownerKernels, TILE } from "./owner-kernels.js";
 import type { SeveralHost } from "./results.js";
-import type { WordColumn } from "./rows-there.js";
 
 /** As in kernels/owner-groups.cu. */
 const HOW = { count: 0, sum: 0, first: 1, last: 2, least: 3, greatest: 4, mean: Number.NaN } as const;
@@ -50,11 +49,7 @@ export async function mergeGroups(
   const lists = all.map(({ groups }, i) => ({ FIRST: starts[i], COUNT: groups }));
   const room = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
   try {
-    const columns: { readonly range: Range; readonly WORDS: number }[] = [];
-    for (const [c, column] of all[0].columns.entries()) {
-      const { width } = (column as WordColumn).values;
-      columns.push({ range: await collected(host, scratch, all, c), WORDS: width / 4 });
-    }
+    const columns = await collected(host, scratch, all);
     const [pack, find, count, offsets, place, merge] = await Promise.all([
       gpu.compile(groupKernels.pack, {}),
       gpu.compile(groupKernels.find, {}),
@@ -64,7 +59,7 @@ export async function mergeGroups(
       gpu.compile(groupKernels.merge, {}),
     ]);
     const keyColumns = columns.slice(reductions.length);
-    const WORDS = keyColumns.reduce((sum, column) => sum + column.WORDS, 0);
+    const WORDS = keyColumns.reduce((sum, { words }) => sum + words, 0);
     const keys = keyColumns.length === 1 ? keyColumns[0].range : await room(COUNT * WORDS);
     const SLOTS = SLOTS_PER_GROUP * COUNT;
     const blocks = Math.ceil(COUNT / TILE);
@@ -76,8 +71,8 @@ export async function mergeGroups(
       (recorder) => {
         recorder.clear(slots.buffer);
         if (keyColumns.length > 1) {
-          const at = startsOf(keyColumns.map((column) => column.WORDS));
-          for (const [k, { range: column, WORDS: words }] of keyColumns.entries()) {
+          const at = startsOf(keyColumns.map(({ words }) => words));
+          for (const [k, { range: column, words }] of keyColumns.entries()) {
             const params = { COUNT, WORDS: words, STRIDE: WORDS, AT: at[k] };
             recorder.dispatch(pack, { column, to: keys }, params, blocksFor(COUNT));
           }
@@ -91,21 +86,23 @@ export async function mergeGroups(
       [{ buffer: ends.buffer, offset: 0, into }],
     );
     const [, groups] = new Uint32Array(into.buffer);
-    for (const [c, reduction] of reductions.entries()) {
-      const { range: column, WORDS } = columns[c];
-      const made = await newColumn(host, all, c, groups);
-      merged.push(made.column);
-      const bindings = { slots, found, places, column, to: rangeOf(made.there) };
-      const params = {
-        WORDS,
-        HOW: HOW[reduction.kind],
-        FORM: "form" in reduction ? FORMS[reduction.form] : 0,
-      };
-      await gpu.submit("merge groups", (recorder) => {
-        for (const list of lists)
-          recorder.dispatch(merge, bindings, { ...params, ...list }, blocksFor(list.COUNT));
-      });
+    const made: Range[] = [];
+    for (const c of reductions.keys()) {
+      const { column, there } = await newColumn(host, all, c, groups);
+      merged.push(column);
+      made.push(rangeOf(there));
     }
+    await gpu.submit("merge groups", (recorder) => {
+      for (const [c, reduction] of reductions.entries()) {
+        const { range: column, words: WORDS } = columns[c];
+        const FORM = "form" in reduction ? FORMS[reduction.form] : 0;
+        const bindings = { slots, found, places, column, to: made[c] };
+        for (const list of lists) {
+          const params = { WORDS, HOW: HOW[reduction.kind], FORM, ...list };
+          recorder.dispatch(merge, bindings, params, blocksFor(list.COUNT));
+        }
+      }
+    });
     return { groups, columns: merged, groupOf: null };
   } catch (error) {
     destroyColumns(merged);

@@ -38,6 +38,8 @@ export interface SeveralHost {
     /** Bytes of a side of a join that goes to all GPUs, at most. */
     readonly broadcast?: number;
     readonly round?: number;
+    /** Rows of a GPU from which its own survey tells whether groups are few. */
+    readonly surveyed?: number;
   };
 }
 

@@ -18,7 +18,7 @@ import { blocksFor } from "../table/table-state.js";
 import { settled } from "./gpus.js";
 import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
 import { rangeOf } from "./inputs.js";
-import { areFew, groupLocally, reductionsAt } from "./local-groups.js";
+import { groupLocally, reductionsAt } from "./local-groups.js";
 import { isMergeable, mergeGroups } from "./merge-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
 import type { SeveralHost } from "./results.js";
@@ -36,7 +36,6 @@ import {
   sortedRows,
   type WordColumn,
 } from "./rows-there.js";
-import { sampledRows } from "./sample.js";
 import type { KeyPart } from "./sorted-batch.js";
 
 /**
@@ -50,14 +49,12 @@ export async function reduceShared(
   reductions: readonly Reduction[],
   call: ReduceCall,
 ): Promise<ReducedGroups | null> {
-  const keyParts = keyPartsOf(keys);
   const isShared = reductions.every(({ column }) => column === null || sharedColumn(column) !== null);
-  if (!keyParts || !isShared) return null;
-  const isMerged = reductions.every(isMergeable);
-  if (!isMerged || !areFew(await sampledRows(host, keys.rows, keyParts), keys.rows / host.gpus.count)) {
-    return reduceOwned(host, parts, keys, reductions, call);
-  }
-  const local = await groupLocally(host, parts, keys, reductions, call);
+  if (!keyPartsOf(keys) || !isShared) return null;
+  const local = reductions.every(isMergeable)
+    ? await groupLocally(host, parts, keys, reductions, call)
+    : null;
+  if (!local) return reduceOwned(host, parts, keys, reductions, call);
   try {
     const merged = await mergeGroups(host, local, reductions);
     const made = local.reduce((sum, { groups }) => sum + groups, 0);
@@ -204,8 +201,9 @@ async function merge(host: SeveralHost, all: readonly GroupsOf[]): Promise<Reduc
   const merged: DeviceColumn[] = [];
   const { starts, groups } = listed(all);
   try {
-    const last = all[0].columns.length - 1;
-    const numbers = await collected(host, scratch, all, last);
+    const columns = await collected(host, scratch, all);
+    const last = columns.length - 1;
+    const numbers = columns[last].range;
     const ends = { buffer: await scratch.buffer(4 * all.length) };
     const places = { buffer: await scratch.buffer(4 * groups + 4) };
     const [merging, scatter] = await Promise.all([
@@ -222,7 +220,7 @@ async function merge(host: SeveralHost, all: readonly GroupsOf[]): Promise<Reduc
       recorder.dispatch(merging, { numbers, ends, places }, params, blocksFor(groups)),
     );
     for (let c = 0; c < last; c++) {
-      const column = await collected(host, scratch, all, c);
+      const column = columns[c].range;
       const made = await newColumn(host, all, c, groups);
       merged.push(made.column);
       const to = rangeOf(made.there);

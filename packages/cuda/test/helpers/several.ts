@@ -10,7 +10,10 @@ import type { SeveralTuning } from "../../src/several/several-engine.js";
 const SMALL = { bytes: 64, slots: 2, rows: 2, broadcast: 0, round: 2 ** 16 };
 
 /** Has `openDevice({ backend: "cuda" })` open these GPUs, of which one may come several times. */
-export function openSeveral(gpus: readonly number[], tuning: SeveralTuning = {}): void {
+export function openSeveral(
+  gpus: readonly number[],
+  tuning: SeveralTuning & Pick<CudaRequest, "tuning"> = {},
+): void {
   registerEngine("cuda", {
     ...cudaEngine,
     open: (request) =>

@@ -264,6 +264,11 @@ export class RowRun {
     this.work.call.signal?.throwIfAborted();
   }
 
+  /** Tells the caller what a survey has found. @throws what the caller does */
+  surveyed(groups: number): void {
+    this.work.call.onSurvey?.(groups);
+  }
+
   /** Notes chunks of the batch in the call's plan, one for each of `eachChunk`. */
   noting(reason: ChunkPlan["reason"]): () => void {
     return () => this.work.call.log?.beginChunk({ strategy: "direct", groupSize: 1, reason });

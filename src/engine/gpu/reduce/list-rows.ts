@@ -131,8 +131,10 @@ export async function surveying(
       const { keysMarked: marked, keysUneven } = run.counters;
       // several keys may have one mark
       const sampled = -MARKS * Math.log(1 - Math.min(marked, MARKS - 1) / MARKS);
-      const groups = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
-      return { groups: Math.min(Math.ceil(groups), rows), counts: starts, isUneven: keysUneven > 0 };
+      const found = (sampled + DEVIATIONS * Math.sqrt(sampled) + SPARE) * 2 ** SAMPLE_BITS;
+      const groups = Math.min(Math.ceil(found), rows);
+      run.surveyed(groups);
+      return { groups, counts: starts, isUneven: keysUneven > 0 };
     },
   };
 }
