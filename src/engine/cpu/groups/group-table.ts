@@ -138,94 +138,45 @@ export class GroupTable {
   }
 
   #findWords({ codes }: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
-    const { head, near } = this.memory;
+    const { memory, hashing } = this;
+    const { head, near } = memory;
     const { range } = this.keys;
     if (head[GROUPS] === 0) head[NEAR_FROM] = range?.smallest ?? leastOf(codes, from, to);
     const least = head[NEAR_FROM] | 0;
     const done = this.block?.findNear(codes, from, to, least, near) ?? 0;
-    if (range) return this.#findInRange(codes, from, from + done, to, firstRow, ids);
+    if (range) {
+      findInRange(codes, from, from + done, to, near, head, memory.codes, memory.firsts, firstRow, ids);
+      return to - from;
+    }
+    const { slots, codes: own, firsts } = memory;
+    const { multiplier, offset, mask } = hashing;
     for (let position = from + done; position < to; position++) {
       position = findNear(codes, position, to, near, least, ids, from);
       if (position === to) break;
-      const index = (codes[position] - least) >>> 0;
-      const found = this.#findFar(codes[position], index < near.length, firstRow + position);
-      if (found === 0) return position - from;
-      if (index < near.length) near[index] = found;
-      ids[position - from] = found - 1;
-    }
-    return to - from;
-  }
-
-  /** Finds the keys from position `at` on, of which all are near. There is room for all. */
-  #findInRange(
-    codes: Uint32Array,
-    from: number,
-    at: number,
-    to: number,
-    firstRow: number,
-    ids: Uint32Array,
-  ): number {
-    const { head, near, codes: own, firsts } = this.memory;
-    const least = head[NEAR_FROM];
-    let groups = head[GROUPS];
-    for (let position = at; position < to; position++) {
       const code = codes[position];
       const index = (code - least) >>> 0;
-      let found = near[index];
-      if (found === 0) {
-        own[groups] = code;
-        firsts[groups] = firstRow + position;
-        near[index] = found = ++groups;
-      }
-      ids[position - from] = found - 1;
-    }
-    head[GROUPS] = groups;
-    return to - from;
-  }
-
-  /** The group + 1 of a key of one word; 0 where there is no room for it. */
-  #findFar(code: number, isNew: boolean, row: number): number {
-    const { multiplier, offset, mask: hashMask } = this.hashing;
-    const { slots } = this.memory;
-    const wrap = slots.length - 1;
-    const hash = mixedWord((Math.imul(code, multiplier) + offset) | 0) & hashMask;
-    let slot = (hash << 1) & wrap & ~1;
-    while (slots[slot + 1] !== 0) {
-      if (!isNew && slots[slot] === code) return slots[slot + 1];
-      slot = (slot + 2) & wrap;
-    }
-    return this.#add(slot, code, row);
-  }
-
-  #findHashes(keys: TableKeys, from: number, to: number, ids: Uint32Array): number {
-    const { codes, codeStride } = keys;
-    const { slots } = this.memory;
-    const hashMask = this.hashing.mask;
-    const wrap = slots.length - 1;
-    for (let position = from; position < to; position++) {
-      const code = codes[position * codeStride];
-      let slot = ((code & hashMask) << 1) & wrap & ~1;
-      let found = slots[slot + 1];
-      while (found !== 0 && slots[slot] !== code) {
-        slot = (slot + 2) & wrap;
-        found = slots[slot + 1];
-      }
-      if (found === 0) {
-        found = this.#add(slot, code, codes[position * codeStride + 1]);
-        if (found === 0) return position - from;
-      }
+      const isNew = index < near.length;
+      const hash = mixedWord((Math.imul(code, multiplier) + offset) | 0) & mask;
+      const found = findFar(code, hash, isNew, slots, head, own, firsts, firstRow + position);
+      if (found === 0) return position - from;
+      if (isNew) near[index] = found;
       ids[position - from] = found - 1;
     }
     return to - from;
+  }
+
+  #findHashes({ codes, codeStride }: TableKeys, from: number, to: number, ids: Uint32Array): number {
+    const { slots, head, codes: own, firsts } = this.memory;
+    return findHashes(codes, codeStride, from, to, slots, this.hashing.mask, head, own, firsts, ids);
   }
 
   #findRows(build: TableKeys, from: number, to: number, firstRow: number, ids: Uint32Array): number {
     const { codes, codeStride, recorded, words, stride, base } = build;
     const { width, bytes } = this.keys;
-    const { slots, words: kept } = this.memory;
+    const { head, slots, words: kept, codes: own, firsts } = this.memory;
     const wrap = slots.length - 1;
     const noStrings = bytes.length === 0;
-    const own = { words: kept, width, bytes };
+    const there = { words: kept, width, bytes };
     for (let position = from; position < to; position++) {
       const code = codes[position * codeStride];
       const at = position * stride + base;
@@ -234,14 +185,15 @@ export class GroupTable {
       while (found !== 0) {
         if (slots[slot] === code) {
           const other = (found - 1) * this.keys.stride;
-          if (sameWords(kept, other, words, at, width) && (noStrings || sameStrings(own, other, build, at)))
+          if (sameWords(kept, other, words, at, width) && (noStrings || sameStrings(there, other, build, at)))
             break;
         }
         slot = (slot + 2) & wrap;
         found = slots[slot + 1];
       }
       if (found === 0) {
-        found = this.#add(slot, code, recorded ? codes[position * codeStride + 1] : firstRow + position);
+        const row = recorded ? codes[position * codeStride + 1] : firstRow + position;
+        found = addGroup(slot, code, row, slots, head, own, firsts);
         if (found === 0) return position - from;
         const to = (found - 1) * this.keys.stride;
         for (let k = 0; k < this.keys.stride; k++) kept[to + k] = words[at + k];
@@ -249,19 +201,6 @@ export class GroupTable {
       ids[position - from] = found - 1;
     }
     return to - from;
-  }
-
-  /** Makes a group at an empty slot. Returns its number + 1; 0 where there is no room. */
-  #add(slot: number, code: number, row: number): number {
-    const { head, slots, codes, firsts } = this.memory;
-    const group = head[GROUPS];
-    if (group === firsts.length) return 0;
-    head[GROUPS] = group + 1;
-    codes[group] = code;
-    firsts[group] = row;
-    slots[slot] = code;
-    slots[slot + 1] = group + 1;
-    return group + 1;
   }
 
   /** Puts a group that is not in the slots into them. */
@@ -278,6 +217,111 @@ export class GroupTable {
     slots[slot] = code;
     slots[slot + 1] = group + 1;
   }
+}
+
+/*
+ * Loops that take arrays and numbers alone: a collection of garbage drops compiled code that knows of objects none of which
+ * lives, as tables after a call.
+ */
+
+/** Makes a group at an empty slot. Returns its number + 1; 0 where there is no room. */
+function addGroup(
+  slot: number,
+  code: number,
+  row: number,
+  slots: Uint32Array,
+  head: Uint32Array,
+  codes: Uint32Array,
+  firsts: Uint32Array,
+): number {
+  const group = head[GROUPS];
+  if (group === firsts.length) return 0;
+  head[GROUPS] = group + 1;
+  codes[group] = code;
+  firsts[group] = row;
+  slots[slot] = code;
+  slots[slot + 1] = group + 1;
+  return group + 1;
+}
+
+/** The group + 1 of a key of one word; 0 where there is no room for it. */
+function findFar(
+  code: number,
+  hash: number,
+  isNew: boolean,
+  slots: Uint32Array,
+  head: Uint32Array,
+  codes: Uint32Array,
+  firsts: Uint32Array,
+  row: number,
+): number {
+  const wrap = slots.length - 1;
+  let slot = (hash << 1) & wrap & ~1;
+  while (slots[slot + 1] !== 0) {
+    if (!isNew && slots[slot] === code) return slots[slot + 1];
+    slot = (slot + 2) & wrap;
+  }
+  return addGroup(slot, code, row, slots, head, codes, firsts);
+}
+
+/** Finds the keys from position `at` on, of which all are near. There is room for all. */
+function findInRange(
+  codes: Uint32Array,
+  from: number,
+  at: number,
+  to: number,
+  near: Uint32Array,
+  head: Uint32Array,
+  own: Uint32Array,
+  firsts: Uint32Array,
+  firstRow: number,
+  ids: Uint32Array,
+): void {
+  const least = head[NEAR_FROM];
+  let groups = head[GROUPS];
+  for (let position = at; position < to; position++) {
+    const code = codes[position];
+    const index = (code - least) >>> 0;
+    let found = near[index];
+    if (found === 0) {
+      own[groups] = code;
+      firsts[groups] = firstRow + position;
+      near[index] = found = ++groups;
+    }
+    ids[position - from] = found - 1;
+  }
+  head[GROUPS] = groups;
+}
+
+/** Finds records of a hash and a row; answers how many. */
+function findHashes(
+  records: Uint32Array,
+  stride: number,
+  from: number,
+  to: number,
+  slots: Uint32Array,
+  mask: number,
+  head: Uint32Array,
+  codes: Uint32Array,
+  firsts: Uint32Array,
+  ids: Uint32Array,
+): number {
+  const wrap = slots.length - 1;
+  for (let position = from; position < to; position++) {
+    const code = records[position * stride];
+    let slot = ((code & mask) << 1) & wrap & ~1;
+    let found = slots[slot + 1];
+    while (found !== 0 && slots[slot] !== code) {
+      slot = (slot + 2) & wrap;
+      found = slots[slot + 1];
+    }
+    if (found === 0) {
+      found = addGroup(slot, code, records[position * stride + 1], slots, head, codes, firsts);
+      if (found === 0) return position - from;
+    }
+    ids[position - from] = found - 1;
+  }
+  return to - from;
 }
 
 /** Finds near keys up to the first that is not there, whose position it answers. */
