@@ -3,7 +3,7 @@
 //   node scripts/build.mjs --if-changed      nothing, where dist/ is what these sources were built to (build-stamp.mjs)
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
@@ -23,7 +23,7 @@ const ENTRIES = [...typedEntries, "engine/kit", "stages/kit", "cli/main"];
 /** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
 const isExternal = (id) =>
-  id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`));
+  isBuiltin(id) || packages.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** What a consumer reads at a GPU type that has no members. */
 const GPU_TYPES = `/** Without members: TypeScript has no WebGPU types here. TypeScript 6 has them in its lib "DOM"; else install @webgpu/types and add it to "types". */`;
