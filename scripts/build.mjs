@@ -20,10 +20,12 @@ const pkg = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const ENTRIES = [...typedEntries, "engine/kit", "stages/kit", "cli/main"];
 
-/** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
+/**
+ * What dist imports instead of holding: Node's modules, and packages that npm installs beside it. Of hyparquet and hyparquet-writer it
+ * holds what it needs: they are many files, each of which a process takes a millisecond to load.
+ */
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
-const isExternal = (id) =>
-  isBuiltin(id) || packages.some((name) => id === name || id.startsWith(`${name}/`));
+const isExternal = (id) => isBuiltin(id) || packages.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** What a consumer reads at a GPU type that has no members. */
 const GPU_TYPES = `/** Without members: TypeScript has no WebGPU types here. TypeScript 6 has them in its lib "DOM"; else install @webgpu/types and add it to "types". */`;
