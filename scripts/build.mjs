@@ -3,7 +3,7 @@
 //   node scripts/build.mjs --if-changed      nothing, where dist/ is what these sources were built to (build-stamp.mjs)
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
@@ -20,10 +20,12 @@ const pkg = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const ENTRIES = [...typedEntries, "engine/kit", "stages/kit", "cli/main"];
 
-/** What dist imports instead of holding: Node's modules, and packages that npm installs beside it. */
+/**
+ * What dist imports instead of holding: Node's modules, and packages that npm installs beside it. Of hyparquet and hyparquet-writer it
+ * holds what it needs: they are many files, each of which a process takes a millisecond to load.
+ */
 const packages = [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.peerDependencies ?? {})];
-const isExternal = (id) =>
-  id.startsWith("node:") || packages.some((name) => id === name || id.startsWith(`${name}/`));
+const isExternal = (id) => isBuiltin(id) || packages.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** What a consumer reads at a GPU type that has no members. */
 const GPU_TYPES = `/** Without members: TypeScript has no WebGPU types here. TypeScript 6 has them in its lib "DOM"; else install @webgpu/types and add it to "types". */`;

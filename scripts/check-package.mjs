@@ -22,8 +22,8 @@ const EXPORTS = {
 /** Of the repository's packages, what the project gets beside the packed one, and its dependencies. */
 const LINKED = ["webgpu", "@types/node", "@webgpu/types"];
 
-/** Of the installed package, in bytes: 10 % above what it was when this was set. Raise it knowingly. */
-const MOST_BYTES = 3_600_000;
+/** Of the installed package, in bytes. Raise it knowingly. */
+const MOST_BYTES = 3_700_000;
 
 /** A million keys: enough for the worker threads, whose source is text inside dist. */
 const PROGRAM = `

@@ -1,6 +1,8 @@
 /** `warpmap group` and `warpmap distinct`: one file in, its groups or its different rows on the screen or in a file. */
 import { nearestOf } from "../options.js";
+import { arePartial } from "../relational/aggregate/part-states.js";
 import { AGGREGATE_NAMES, type Aggregate } from "../relational/aggregates.js";
+import { startWorkers } from "../relational/group/group-parts.js";
 import { distinct as distinctRows, groupBy } from "../relational/index.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
@@ -24,11 +26,13 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
   const by = columnList("--by", options.by);
   const aggregate = Object.fromEntries(askedAggregates(options.agg, by));
   const columns = [...by, ...Object.values(aggregate).flatMap(({ column }) => column ?? [])];
+  const named = Object.entries(aggregate).map(([name, aggregate]) => ({ name, aggregate }));
   const command: TableCommand = {
     inputs: [{ path, stage: "read", columns, isNeeded: () => false }],
     purpose: "to group",
     stage: "group rows",
     takesParts: true,
+    startWorkers: arePartial(named) ? startWorkers : undefined,
     work: ([table], call) => groupBy(table, { ...call, by, aggregate }),
     onWorkers: (cluster, call) => cluster.group(path, { ...call, by, aggregate }),
   };
@@ -46,6 +50,7 @@ export async function distinct(path: string, options: DistinctCommandOptions, ho
     purpose: "to read",
     stage: "group rows",
     takesParts: true,
+    startWorkers,
     work: ([table], call) => distinctRows(table, { ...call, on }),
     onWorkers: (cluster, call) => cluster.distinct(path, { ...call, on, select }),
     pick: (table) => selected(table, select),

@@ -7,9 +7,11 @@ import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { HOST_ENGINE } from "../engine/registry.js";
 import { ValidationError } from "../errors.js";
+import { sharePool } from "../host/in-order.js";
 import { GuessError } from "../io/errors.js";
 import { isTextFormat } from "../io/formats.js";
 import { lateBatches, readTable, writePieces } from "../io/index.js";
+import { TASKS as PARQUET_GROUPS } from "../io/parquet/parquet-write.js";
 import { jsonLine } from "../io/visible.js";
 import { readUnit } from "./progress.js";
 import { StreamedResult } from "./streamed-result.js";
@@ -75,6 +77,16 @@ export async function comesInParts(
     return false;
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true && found.size >= LARGE;
+}
+
+/** Starts workers for a file that comes in parts, and for writing the result, while the file is opened. */
+export async function startEarly(
+  { startWorkers }: TableCommand,
+  { out }: CommandFiles,
+  device: Device,
+): Promise<void> {
+  sharePool(await device.host());
+  await startWorkers?.(device, out?.format === "parquet" ? [PARQUET_GROUPS] : []);
 }
 
 /**

@@ -12,6 +12,7 @@ import { type Device, type OpenDeviceOptions, openDevice } from "../device.js";
 import type { Plan } from "../engine/plan.js";
 import { HOST_ENGINE } from "../engine/registry.js";
 import { collectGarbage } from "../host/garbage.js";
+import type { TaskKind } from "../host/pool.js";
 import { readBatches, readTable, type TransferOptions, tableBlocks, writeTable } from "../io/index.js";
 import { noColumn } from "../io/select-columns.js";
 import { jsonLine, visible } from "../io/visible.js";
@@ -93,6 +94,8 @@ export interface TableCommand {
   readonly isStreamed?: boolean;
   /** Whether it takes the parts of a file, which it has decoded where it works on them. */
   readonly takesParts?: boolean;
+  /** Starts workers for the parts. @param more kinds of tasks that they are to do besides */
+  readonly startWorkers?: (device: Device, more: readonly TaskKind<never, unknown>[]) => Promise<void>;
   /** The same on workers. */
   readonly onWorkers: (cluster: Cluster, call: RunCall & InputOptions) => Promise<ClusterResult>;
   /** What is left of a table of the result. Default: all of it. */
@@ -132,7 +135,9 @@ export async function runTableCommand(
       await runWithin(command, memory, { files, reading, options, limit, device, start });
       return;
     }
-    const { comesInParts, heldInput, runStreamed, runInPieces } = await import("./run-streamed.js");
+    const { comesInParts, heldInput, runStreamed, runInPieces, startEarly } = await import(
+      "./run-streamed.js"
+    );
     const isPlain = limit === undefined && !options.explain;
     const held = isPlain ? await heldInput(command, files, device) : null;
     if (held !== null && (await runStreamed(command, held, { files, reading, options, device, start })))
@@ -140,6 +145,7 @@ export async function runTableCommand(
     notes.length = 0; // they come again
     const asked = new AskedColumns(files);
     const inParts = isPlain && (await comesInParts(command, files, device));
+    if (inParts) await startEarly(command, files, device);
     const tables = inParts
       ? [readBatches(paths[0], { ...asked.readingOf(command.inputs[0], 0), signal, onNote })]
       : await readInputs(command, asked, reading);

@@ -5,6 +5,7 @@
  * Joins and tables that stay where the engine works are in device-columns.ts; groups, which stay there too, in
  * row-groups.ts.
  */
+import type { TaskKind } from "../host/pool.js";
 import type { ColumnOperations, DeviceKeys, KindAt, MatchCall, MatchesAt } from "./device-columns.js";
 import type { Placement } from "./engine.js";
 import type { SumCall, SummedColumn, SummedGroups } from "./group-sums.js";
@@ -54,6 +55,8 @@ export interface RowOperations extends ColumnOperations {
   prefers(work: JoinKind | "group"): boolean;
   /** Aggregation of columns on the device; null where that is no faster than bringing them to the host. */
   readonly reducer: ColumnReducer | null;
+  /** Kinds of tasks that workers of the host are given: who starts some beforehand has them do these, too. */
+  readonly tasks?: readonly TaskKind<never, unknown>[];
   /**
    * Gives equal rows one number, and counts and lists the rows of each number. The caller frees the result.
    * @throws LimitError when there is no memory for it

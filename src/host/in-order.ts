@@ -49,9 +49,15 @@ const DEPTH = 2;
 
 let shared: HostPool | undefined;
 
+/** Has calls without a device use the threads of one, until that is destroyed. */
+export function sharePool(pool: HostPool): void {
+  shared = pool;
+}
+
 /** The pool of calls without a device. Each of them says how many threads it wants. */
 function sharedPool(): HostPool {
-  shared ??= new HostPool({ threads: Number.POSITIVE_INFINITY });
+  if (shared === undefined || shared.isDestroyed)
+    shared = new HostPool({ threads: Number.POSITIVE_INFINITY });
   return shared;
 }
 

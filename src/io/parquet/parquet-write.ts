@@ -42,7 +42,7 @@ const MAGIC = 0x31524150;
  */
 const SHARED_VALUES = 1 << 21;
 
-const TASKS: TaskKind<PackedGroup, EncodedGroup> = {
+export const TASKS: TaskKind<PackedGroup, EncodedGroup> = {
   name: "parquet-write",
   script: () => import("./parquet-write-worker.ts?worker-source"),
   errors: { FILE: FileError },

@@ -28,6 +28,19 @@ const GROUP_PARTS: TaskKind<GroupedPart, PartStates> = {
   script: () => import("./parts-worker.ts?worker-source"),
 };
 
+/**
+ * Starts workers for the parts of a file, and for what comes after them.
+ * @param more kinds of tasks that they are to do besides
+ */
+export async function startWorkers(
+  device: Device,
+  more: readonly TaskKind<never, unknown>[] = [],
+): Promise<void> {
+  const host = await device.host();
+  const { tasks = [] } = await device.engine.rows();
+  void host.warmUp([GROUP_PARTS, ...tasks, ...more]);
+}
+
 /** How a file is cut. */
 interface PartsTuning {
   /** Rows of a part, about: what is decoded of them stays in the caches. */
@@ -120,7 +133,7 @@ class PartsGrouping {
     if (this.#isDense) return;
     const { parts, grouping } = this;
     const kind = { ...GROUP_PARTS, errors: parts.errors };
-    if (threads > 1) void host.warmUp([kind], threads - 1);
+    if (threads > 1) await startWorkers(this.device);
     const first = await parts.next(1);
     const made = first && (await this.#here(first));
     if (made && isDense(made)) {

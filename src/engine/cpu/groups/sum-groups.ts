@@ -21,6 +21,7 @@ import { leadersOfStrings } from "./leaders.js";
 import { partitionBits } from "./partitions.js";
 import { keySide } from "./side-columns.js";
 import { sumByPartition } from "./sum-partitions.js";
+import { countRuns, sumRuns } from "./sum-runs.js";
 import { MOST_GROUPS, type Room, Slices, SMALL, threadsFor } from "./sum-slices.js";
 import { guessed, withGrids } from "./summed-columns.js";
 
@@ -76,6 +77,8 @@ class Summing {
 
   async of(keys: RowKeys): Promise<SummedGroups> {
     const { run } = this;
+    const runs = await this.#runs(keys);
+    if (runs !== null) return runs;
     const ofStrings = (strings: RowKeys) => leadersOfStrings(run, strings);
     const close = await closeKeys(run, narrowKeys(run, keys), true, CLOSE, ofStrings);
     const places = this.#placesAlone(close);
@@ -122,6 +125,24 @@ class Summing {
     this.call.log?.beginChunk({ strategy: "partitioned", reason, partitions: 2 ** bits });
     run.pace.share = 0.5; // rows are sorted, then summed up
     return sumByPartition(run, side, layout, columns, groupOf, this.call.rounded === true, this.#phase);
+  }
+
+  /** Groups that are runs of rows; null where keys fall, or other threads help to look them up. */
+  async #runs(keys: RowKeys): Promise<SummedGroups | null> {
+    const { run, call, columns } = this;
+    const isAlone = (call.alone || columns.length === 0) && run.hashing.mask === ALL_BITS;
+    const runs = isAlone ? countRuns(keys) : 0;
+    if (runs === 0) return null;
+    this.call.log?.beginChunk({ strategy: "direct", reason: "the keys are sorted", partitions: 1 });
+    const groupOf = call.numbers ? new Uint32Array(keys.rows) : null;
+    const likely = guessed(columns);
+    const made = likely ? await sumRuns(run, keys, runs, likely, groupOf) : LOST;
+    const summed =
+      made === LOST
+        ? await sumRuns(run, keys, runs, await withGrids(run, columns, keys.rows), groupOf)
+        : made;
+    this.#phase("sum runs");
+    return summed === LOST ? null : summed;
   }
 
   /** Room for more groups than the caches hold; null where sorting takes less time or memory. */

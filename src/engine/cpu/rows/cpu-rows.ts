@@ -6,11 +6,12 @@ import { sumGroups } from "../groups/sum-groups.js";
 import { indexRows } from "../join/row-index.js";
 import { gatherColumns, hostKeys, matchRows, placedIndex } from "./device-columns.js";
 import { distinctRows, maskRows } from "./distinct-rows.js";
-import { rowThreads } from "./row-threads.js";
+import { ROW_JOBS, rowThreads } from "./row-threads.js";
 
 export const operationsOf = (engine: CpuEngine): RowOperations => ({
   prefers: () => false,
   reducer: null,
+  tasks: [ROW_JOBS],
 
   async index(keys, call) {
     engine.guard();

@@ -217,12 +217,12 @@ async function check(
   keyAt: (row: number) => unknown,
   columns: Record<string, SummedColumn>,
   rows: number,
-  { numbers = true, hashMask = 0xffffffff, rounded = false } = {},
+  { numbers = true, hashMask = 0xffffffff, rounded = false, alone = false } = {},
 ): Promise<void> {
   const names = Object.keys(columns);
   const { firsts, groupOf, models } = expected(columns, keyAt, rows);
   for (const engine of engines) {
-    const call = { numbers, rounded };
+    const call = { numbers, rounded, alone };
     const made = await sumGroups(engine, { rows, columns: keys }, Object.values(columns), call, hashMask);
     expect(made.firsts.length).toBe(firsts.length);
     expect(made.firsts.findIndex((row, group) => row !== firsts[group])).toBe(-1);
@@ -272,6 +272,35 @@ it("rounds sums of floats of many groups while these are put in order", async ()
     const made = await sumGroups(engine, keys, [rows, f64], { numbers: false, rounded: true });
     expect(made.columns[1].numbers).toBeInstanceOf(Float64Array);
   }
+});
+
+describe("of sorted keys, by one thread", () => {
+  const rows = 2 ** 20 + 5; // sums are carried on once in between
+  const near = { alone: true };
+  const few = (row: number) => Math.floor(row / 1000);
+  const wide = (upper: (row: number) => number): KeyColumn => {
+    const data = Uint32Array.from({ length: 2 * ROWS }, (_, at) => (at & 1 ? upper(at >> 1) : at >> 2));
+    return { kind: "words", width: 2, data, validity: null };
+  };
+
+  it("takes runs of rows", async () => {
+    for (const keyAt of [few, (row: number) => row, (row: number) => row >>> 2]) {
+      await check(engines, [words(ROWS, keyAt)], keyAt, hostileColumns, ROWS, near);
+      const log = new PlanLog();
+      const keys = { rows: ROWS, columns: [words(ROWS, keyAt)] };
+      await sumGroups(engines[1], keys, Object.values(columns), { numbers: false, alone: true, log });
+      expect(log.finish().reason).toBe("the keys are sorted");
+    }
+    const { u32, "i64 with nulls": i64 } = columnsOf(rows);
+    await check(engines.slice(0, 1), [words(rows, few)], few, { u32, i64 }, rows, near);
+  });
+
+  it("takes runs of keys of two words, and no runs where only one word ascends", async () => {
+    const half = (row: number) => row >> 1;
+    await check(engines, [wide(() => 7)], half, columns, ROWS, near);
+    await check(engines, [wide((row) => row >> 12)], half, columns, ROWS, near);
+    await check(engines, [wide((row) => row & 2)], half, columns, ROWS, near);
+  });
 });
 
 it("finds groups without values, and groups of no rows", async () => {
