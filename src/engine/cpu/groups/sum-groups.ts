@@ -36,6 +36,8 @@ const RANGE_BYTES_A_ROW = 32;
 const SAMPLES = 32;
 const SAMPLE_ROWS = 2 ** 10;
 const SAMPLE_RANGE = 2 ** 12;
+/** Threads to which one thread's pass over sorted keys without values is no slower. An estimate. */
+const THREADS_OF_A_PASS = 4;
 /** Integers within a range of so many, and a null, have places that a word holds. */
 const CLOSE = 2 ** 31;
 
@@ -127,11 +129,11 @@ class Summing {
     return sumByPartition(run, side, layout, columns, groupOf, this.call.rounded === true, this.#phase);
   }
 
-  /** Groups that are runs of rows; null where keys fall, or other threads help to look them up. */
+  /** Groups that are runs of rows; null where keys fall, or several threads look them up faster. */
   async #runs(keys: RowKeys): Promise<SummedGroups | null> {
     const { run, call, columns } = this;
-    const isAlone = (call.alone || columns.length === 0) && run.hashing.mask === ALL_BITS;
-    const runs = isAlone ? countRuns(keys) : 0;
+    const isPass = columns.length === 0 && threadsFor(run, keys.rows) <= THREADS_OF_A_PASS;
+    const runs = (call.alone || isPass) && run.hashing.mask === ALL_BITS ? countRuns(keys) : 0;
     if (runs === 0) return null;
     this.call.log?.beginChunk({ strategy: "direct", reason: "the keys are sorted", partitions: 1 });
     const groupOf = call.numbers ? new Uint32Array(keys.rows) : null;
