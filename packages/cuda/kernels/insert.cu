@@ -106,19 +106,10 @@ WARPMAP_DEVICE Outcome insertAtOnce(const T& table, const insert_arguments& a, c
   using Slots = typename T::Slots;
   using Word = typename T::Word;
   Window<Word, Slots::WINDOW> window;
-  const auto wordIn = [&](u32 slot) {
-    Word word = window.words[0];
-#pragma unroll
-    for (u32 w = 1; w < Slots::WINDOW; w++) {
-      const Word other = window.words[w];
-      word = slot % Slots::WINDOW == w ? other : word;
-    }
-    return word;
-  };
   u32 slot = probe.slot, step = 1;
   if (probe.isSide) window.fill(table.look(slot));
   else window.load(table.at(slot / Slots::WINDOW * Slots::WINDOW));
-  for (Word word = wordIn(slot);;) {
+  for (Word word = window.of(slot);;) {
     while (!Slots::isEmpty(word) && !Slots::holds(table.shape(), table.at(slot), word, probe.key, probe.tag)) {
       if (Slots::isReserved(word)) {
         waitABit();
@@ -129,7 +120,7 @@ WARPMAP_DEVICE Outcome insertAtOnce(const T& table, const insert_arguments& a, c
       step++;
       slot = table.after(slot);
       if (slot % Slots::WINDOW == 0) window.load(table.at(slot));
-      word = wordIn(slot);
+      word = window.of(slot);
     }
     if (!Slots::isEmpty(word)) {
       table.change(a.RULE, table.at(slot), word, value);

@@ -1,6 +1,7 @@
 /** Batches of several chunks, or of one that may take long. Loaded by the first such. */
 import { type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { CallOptions, Destination } from "../../engine.js";
+import { PinnedArray } from "../../pinned-array.js";
 import { slotFormat } from "../../slot-format.js";
 import { type Batch, type BatchTarget, bindColumns, type RunChunk, runChunk } from "./batches.js";
 import type { BoundChunk } from "./bound-chunk.js";
@@ -18,6 +19,9 @@ const PARTITION_BYTES = 6;
  * small one.
  */
 export const BULK_CHUNK = 2 ** 27;
+
+/** Chunks of host memory that one of pinned memory is as long as: nothing on the host waits for its copies. */
+const HOST_CHUNKS = 2;
 
 /**
  * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.
@@ -37,16 +41,20 @@ export async function eachLargeChunk<K extends KeyType, V extends ValueType>(
   const bytes = Math.max((await batch.bytes?.()) ?? 4, PARTITION_BYTES * Math.max(2, keyWords + valueWords));
   const length = lengthOf(keys);
   gpu.checkAlive();
-  // what the GPU copies by itself needs no small chunks to overlap
-  const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
-  const host = crosses ? hostChunk : undefined;
+  const columns = [keys, values, call.where, output].flat();
+  const crosses = columns.some(copiedByHost);
+  // what the GPU copies by itself overlaps where there are lanes for it
+  const isPinned = columns.some((column) => column instanceof PinnedArray);
+  const pinned = isPinned && gpu.lanes ? HOST_CHUNKS * hostChunk : undefined;
+  const host = crosses ? hostChunk : pinned;
   const bindable = gpu.traits.maxBinding / bytes;
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
   const most = Math.min(length, BULK_CHUNK);
   const first = await plan(most);
   const bulk = first.strategy === "direct" || gpu.traits.isEmulated ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
-  const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
+  const bind = (chunk: Chunk, held: Scratch, work: Scratch) =>
+    bindColumns(state, batch, call, chunk, held, work);
   let pipeline: Pipeline<BoundChunk> | null = null;
   // a table fills up from chunk to chunk: each is planned when its turn comes
   const work = async (bound: BoundChunk, readBack: ReadBack) => {
