@@ -58,7 +58,7 @@ const BUNDLES = [
     name: "warpmap/wgsl",
     source: `export { openDevice } from "./dist/index.js"; export * from "./dist/wgsl/index.js";`,
     engines: ["webgpu"],
-    limits: { webgpu: 51.4 },
+    limits: { webgpu: 51.5 },
   },
 ];
 const ENGINES = ["webgpu", "cpu"];

@@ -117,7 +117,7 @@ export interface GpuRuntime extends Submitter {
    * released there is taken there again, and work of this one on it must be done by then.
    */
   readonly lanes?: { readonly up: GpuRuntime; readonly down: GpuRuntime } | undefined;
-  /** With lanes: what is submitted from now on runs after what was submitted to another. */
+  /** With lanes: what is submitted from now on runs after what was submitted to another, or to this one. */
   after?(other: GpuRuntime): void;
   /** Milliseconds during which kernels were compiled. */
   readonly compilingMs: number;

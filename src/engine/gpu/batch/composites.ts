@@ -47,7 +47,7 @@ export async function bindColumns(
   for (const [c, column] of elements.entries()) columns.push(await scratch.input(scalars[c], column, chunk));
   if (columns.length === 1) return columns[0];
   const { gpu } = state.host;
-  if (scratch.gpu !== gpu) gpu.after?.(scratch.gpu);
+  gpu.after?.(scratch.gpu);
   const { count } = chunk;
   const places = placesOf(scalars);
   const buffer = await scratch.buffer(count * places.stride * 4);

@@ -20,8 +20,11 @@ const PARTITION_BYTES = 6;
  */
 export const BULK_CHUNK = 2 ** 27;
 
-/** Chunks of host memory that one of pinned memory is as long as: nothing on the host waits for its copies. */
-const HOST_CHUNKS = 2;
+/**
+ * Chunks of host memory that one of pinned columns is as long as. Results come back from the end of the first one on;
+ * without any, tables take what is large at less cost.
+ */
+const HOST_CHUNKS = { withResults: 2, without: 8 } as const;
 
 /**
  * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.
@@ -44,8 +47,9 @@ export async function eachLargeChunk<K extends KeyType, V extends ValueType>(
   const columns = [keys, values, call.where, output].flat();
   const crosses = columns.some(copiedByHost);
   // what the GPU copies by itself overlaps where there are lanes for it
-  const isPinned = columns.some((column) => column instanceof PinnedArray);
-  const pinned = isPinned && gpu.lanes ? HOST_CHUNKS * hostChunk : undefined;
+  const isPinned = (column: unknown) => column instanceof PinnedArray;
+  const chunks = HOST_CHUNKS[[output].flat().some(isPinned) ? "withResults" : "without"];
+  const pinned = columns.some(isPinned) && gpu.lanes ? chunks * hostChunk : undefined;
   const host = crosses ? hostChunk : pinned;
   const bindable = gpu.traits.maxBinding / bytes;
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece

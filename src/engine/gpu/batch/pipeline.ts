@@ -88,7 +88,7 @@ export class Pipeline<T> {
     if (reads.length === 0) return;
     await this.#results;
     const { down = this.gpu } = this.gpu.lanes ?? {};
-    if (down !== this.gpu) down.after?.(this.gpu);
+    down.after?.(this.gpu);
     const { arrived } = await down.begin("results", () => {}, reads);
     this.#results = arrived;
   }
@@ -143,7 +143,7 @@ class ReadAhead<T> {
 
   /** Has the work that follows wait for the columns. */
   #join(): void {
-    if (this.#up !== this.gpu) this.gpu.after?.(this.#up);
+    this.gpu.after?.(this.#up);
   }
 
   /** What was copied ahead may be on its way: whoever frees its memory does so behind that. */
