@@ -37,8 +37,8 @@ export function checkOptions<Options extends object, const S extends string, F e
   if (typeof options !== "object" || options === null || Symbol.iterator in options || isPlaced(options)) {
     throw new ValidationError(`The options are ${describe(options)}.`, `Give an object. ${all()}`);
   }
-  const names = known.split(" ");
   for (const name of Object.keys(options)) {
+    const names = known.split(" ");
     if (names.includes(name) || name === former) continue;
     const near = nearestOf(name, names);
     throw new ValidationError(

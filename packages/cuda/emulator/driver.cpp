@@ -8,6 +8,7 @@
 //   WARPMAP_EMULATOR_MEMORY   bytes of a GPU, 4 GiB unless told: allocations beyond it fail
 //   WARPMAP_EMULATOR_SHARED   bytes of shared memory that a block may ask for, 227 KiB unless told
 //   WARPMAP_EMULATOR_FAULT    the launch, counted from 1, that loses the context
+//   WARPMAP_EMULATOR_OPEN     microseconds that making a GPU's context takes, 0 unless told
 //   WARPMAP_EMULATOR_WAIT     microseconds that an event takes to be reached, 0 unless told
 //   WARPMAP_EMULATOR_LAZY     1: commands of a stream run when somebody waits for them, and then no others than those: what
 //                             another stream needs without waiting for it is not there
@@ -21,6 +22,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +43,7 @@ std::atomic<uint64_t> version{setting("WARPMAP_EMULATOR_DRIVER", 13000)};
 std::atomic<uint64_t> memory{setting("WARPMAP_EMULATOR_MEMORY", 4ull << 30)};
 std::atomic<uint64_t> shared{setting("WARPMAP_EMULATOR_SHARED", 227 << 10)};
 std::atomic<uint64_t> faultAt{setting("WARPMAP_EMULATOR_FAULT", 0)};
+std::atomic<uint64_t> openMicroseconds{setting("WARPMAP_EMULATOR_OPEN", 0)};
 std::atomic<uint64_t> waitMicroseconds{setting("WARPMAP_EMULATOR_WAIT", 0)};
 std::atomic<bool> isLazy{setting("WARPMAP_EMULATOR_LAZY", 0) != 0};
 std::atomic<uint64_t> launches{0};
@@ -145,6 +148,7 @@ API warpmapEmulatorInject(const char* name, uint64_t value) {
   else if (which == "MEMORY") memory = value;
   else if (which == "SHARED") shared = value;
   else if (which == "FAULT") faultAt = value == 0 ? 0 : launches + value;
+  else if (which == "OPEN") openMicroseconds = value;
   else if (which == "WAIT") waitMicroseconds = value;
   else if (which == "LAZY") {
     runAll();
@@ -202,11 +206,17 @@ API cuDeviceGetAttribute(int* to, int attribute, int) {
     default: *to = 0; return SUCCESS;
   }
 }
+/// Who has a GPU's context.
+std::atomic<int> holders[64];
 API cuDevicePrimaryCtxRetain(void** to, int device) {
   *to = (void*)(uintptr_t)(device + 1);
+  if (holders[device % 64]++ == 0) std::this_thread::sleep_for(std::chrono::microseconds(openMicroseconds));
   return fault;
 }
-API cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
+API cuDevicePrimaryCtxRelease_v2(int device) {
+  holders[device % 64]--;
+  return SUCCESS;
+}
 API cuDevicePrimaryCtxReset_v2(int) {
   fault = SUCCESS;
   return SUCCESS;

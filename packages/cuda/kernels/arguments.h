@@ -25,6 +25,7 @@ struct insert_arguments {
   WARPMAP_TABLE_CONSTANTS
   uint32_t COUNT, RULE, CAREFUL, ACCEPT_REJECTED, REUSE, AHEAD;
 };
+using insert_each_arguments = insert_arguments;
 
 struct find_arguments {
   Range slots, control, keys, mask, hashes, list, values, found;

@@ -44,12 +44,7 @@ template <class T> WARPMAP_DEVICE typename T::Place searchAtOnce(const T& table,
   window.load(table.at(probe.slot / Slots::WINDOW * Slots::WINDOW));
   u32 slot = probe.slot;
   for (u32 step = 1;; step++) {
-    typename T::Word word = window.words[0];
-#pragma unroll
-    for (u32 w = 1; w < Slots::WINDOW; w++) {
-      const typename T::Word other = window.words[w];
-      word = slot % Slots::WINDOW == w ? other : word;
-    }
+    const typename T::Word word = window.of(slot);
     const bool isThere = Slots::holds(table.shape(), table.at(slot), word, probe.key, probe.tag);
     if (isThere || Slots::isEmpty(word) || step >= reach) return {slot, word, isThere};
     slot = table.after(slot);

@@ -1,7 +1,7 @@
 /** Opens a GPU, the first unless another is asked for. Loaded by the first openDevice that asks for this engine. */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { EngineInfo, OpenedEngine } from "warpmap/engine";
+import { type EngineInfo, loadArrays, loadLists, loadRows, type OpenedEngine } from "warpmap/engine";
 import { CudaEngine, type CudaRequest } from "./cuda-engine.js";
 import { CudaContext } from "./driver/context.js";
 import {
@@ -12,6 +12,7 @@ import {
   openDriver,
   unavailable,
 } from "./driver/driver.js";
+import { Result } from "./driver/ffi.js";
 import { CudaRuntime } from "./runtime/cuda-runtime.js";
 import type { SeveralTuning } from "./several/several-engine.js";
 
@@ -31,6 +32,8 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
   const there = gpuCount(driver);
   const asked = gpus === undefined ? [gpu] : numbersOf(gpus, there);
   for (const number of asked) checkThere(number, there);
+  loadLevels();
+  const letGo = await makeContexts(driver, asked);
   const engines: CudaEngine[] = [];
   try {
     const { keep } = request.memory ?? {};
@@ -45,7 +48,29 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
   } catch (error) {
     for (const engine of engines) engine.destroy();
     throw error;
+  } finally {
+    letGo();
   }
+}
+
+/** Begins to load what first calls would wait for: making a context takes longer. A load that fails is tried again by the call. */
+function loadLevels(): void {
+  void Promise.allSettled([loadArrays(), loadRows(), loadLists()]);
+}
+
+/**
+ * Has the driver make GPUs' contexts on other threads, which takes a fifth of a second: JavaScript goes on meanwhile.
+ * What fails is told by those who take the contexts.
+ * @returns gives them back, once others have taken them
+ */
+async function makeContexts({ api, aside }: Driver, gpus: readonly number[]): Promise<() => void> {
+  const results = await Promise.all(
+    gpus.map((gpu) => aside("cuDevicePrimaryCtxRetain", new BigUint64Array(1), gpu)),
+  );
+  const made = gpus.filter((_, i) => results[i] === Result.SUCCESS);
+  return () => {
+    for (const gpu of made) api.cuDevicePrimaryCtxRelease_v2(gpu);
+  };
 }
 
 const reasonFor = (name: string, isChosen: boolean) =>

@@ -14,6 +14,8 @@ const macros = new Map(
 
 /** The names of a struct's fields. */
 function fieldsOf(struct: string): string[] {
+  const [, same] = new RegExp(`using ${struct}_arguments = (\\w+)_arguments;`).exec(header) ?? [];
+  if (same !== undefined) return fieldsOf(same);
   const [, body] = new RegExp(`struct ${struct}_arguments \\{([^}]*)\\}`).exec(header) ?? [];
   if (body === undefined) return [];
   const text = body.replace(/\bWARPMAP_\w+/g, (macro) => macros.get(macro) ?? "").replace(/[\\\s]+/g, " ");

@@ -13,6 +13,15 @@ it("`auto` takes CUDA before WebGPU, and says why", async () => {
   expect(device.info.reason).toBe("An NVIDIA GPU is there: Emulated GPU 0.");
 });
 
+it("the event loop goes on while the driver makes a GPU's context", async () => {
+  inject("OPEN", 200_000);
+  let turns = 0;
+  const counting = setInterval(() => turns++, 10);
+  using _ = await openDevice({ backend: "cuda" });
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(3);
+});
+
 it("`gpu` chooses one, with its driver and memory in the facts about it", async () => {
   using device = await openDevice({ gpu: 0 });
   expect(device.info.reason).toBe("The cuda engine was asked for: Emulated GPU 0.");

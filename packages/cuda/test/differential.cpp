@@ -367,12 +367,14 @@ void Trial::insert() {
   a.COUNT = count, a.RULE = rule;
   a.CAREFUL = isCareful;
   a.REUSE = tombstones_ > 0 || chance(20);
+  const bool byThreads = !isWide_ && !a.CAREFUL && !a.REUSE && chance(50);
   const u32 blocks = 1 + below(2 * (count / 1024 + 1));
   u32 inserted = 0, existing = 0, left = 0, sides = 0, tickets = freeSlots;
   for (u32 round = 0;; round++) {
     REQUIRE(round < 1000, "careful inserts do not end");
     zeroCounters(tickets);
     if (byWindows) insertByWindows(b, values, a);
+    else if (byThreads) launch("insert_each" + suffix_, a, (count + 255) / 256);
     else launch("insert" + suffix_, a, blocks);
     const Words now = counters();
     inserted += now[0], existing += now[1], left = now[2], tombstones_ -= now[3], sides += now[5];

@@ -112,6 +112,13 @@ export interface GpuRuntime extends Submitter {
   readonly lost: Promise<{ reason: string; message: string }>;
   /** Acquires and releases buffers, by the policy that all runtimes share. */
   readonly memory: GpuMemory;
+  /**
+   * The same GPU by other queues, whose copies run beside this one's work; absent where there is one queue. What is
+   * released there is taken there again, and work of this one on it must be done by then.
+   */
+  readonly lanes?: { readonly up: GpuRuntime; readonly down: GpuRuntime } | undefined;
+  /** With lanes: what is submitted from now on runs after what was submitted to another, or to this one. */
+  after?(other: GpuRuntime): void;
   /** Milliseconds during which kernels were compiled. */
   readonly compilingMs: number;
   /**

@@ -2,8 +2,9 @@
 // block and not once a row.
 //
 // A group is known by a word, its identity. A slot's index and what it holds make up the identity, so comparing one
-// word finds a group. Of the groups that want one slot, those that come first have it for as long as the block runs;
-// rows of the others go to the states of all. With few groups each has several slots (2^replicas), and neighbouring
+// word finds a group. Slots that are neighbours make a bucket, which a row's thread looks at as a whole: a warp waits for
+// its longest search. Of the groups that want one bucket, those that come first have its slots for as long as the block
+// runs; rows of the others go to the states of all. With few groups each has several slots (2^replicas), and neighbouring
 // threads add to different ones.
 #pragma once
 #include "groups-of-rows.cuh"
@@ -15,8 +16,10 @@ namespace warpmap::rows {
 constexpr u32 CACHE_THREADS = 1024;
 /// Rows that a thread loads at once; `items` is a multiple.
 constexpr u32 CACHE_BATCH = 4;
-/// Slots that a group may have are its home and those behind it, at most 2^STEP_BITS of them.
-constexpr u32 STEP_BITS = 3;
+/// Slots of a bucket, and the logarithm.
+constexpr u32 BUCKET = 4, BUCKET_BITS = 2;
+/// A group may have slots of its home bucket and of those behind it, at most 2^STEP_BITS buckets.
+constexpr u32 STEP_BITS = 1;
 
 /// (CACHE + 1) × (1 + kept()) words, and a list of CACHE + 1 slots of half a word, which the launch asks for:
 /// src/runtime/kernels.ts.
@@ -34,11 +37,17 @@ WARPMAP_DEVICE u32* stopped() {
 /// arrays of SLOTS words, behind what it holds.
 struct GroupCache {
   u32* holders;
-  u32 slots, bits, steps, replicas;
+  u32 slots, steps, replicas;
+  /// Of a home bucket's number.
+  u32 homeBits;
 
   template <class Arguments>
   WARPMAP_DEVICE GroupCache(const Arguments& a, u32 replicas)
-      : holders(cacheMemory()), slots(a.CACHE), bits(a.CACHE_BITS), steps(a.STEPS), replicas(replicas) {}
+      : holders(cacheMemory()),
+        slots(a.CACHE),
+        steps(u32(ceilDivide(a.STEPS, BUCKET))),
+        replicas(replicas),
+        homeBits(a.CACHE_BITS - BUCKET_BITS - replicas) {}
 
   /// Array i of what is kept of the slots.
   WARPMAP_DEVICE u32* kept(u32 i) const { return holders + (i + 1) * (slots + 1); }
@@ -50,18 +59,22 @@ struct GroupCache {
       holders[slots] = 1;
       return slots;
     }
-    const u32 homeBits = bits - replicas, mask = (1u << homeBits) - 1;
+    const u32 mask = (1u << homeBits) - 1;
     const u32 upper = (key.identity >> homeBits) << STEP_BITS;
     const u32 replica = threadIdx.x & ((1u << replicas) - 1);
     for (u32 step = 0; step < steps; step++) {
-      const u32 slot = ((key.identity + step) & mask) << replicas | replica;
-      const u32 wanted = (upper | step) + 1;
-      u32 holder = *(volatile u32*)(holders + slot);
-      if (holder == 0) {
-        holder = atomicCAS(holders + slot, 0u, wanted);
-        if (holder == 0) return slot;
+      u32* bucket = holders + ((((key.identity + step) & mask) << replicas | replica) << BUCKET_BITS);
+      const u32 wanted = (upper | step) + 1, first = u32(bucket - holders);
+      const uint4 seen = *(const uint4*)bucket;
+      if (seen.x == wanted) return first;
+      if (seen.y == wanted) return first + 1;
+      if (seen.z == wanted) return first + 2;
+      if (seen.w == wanted) return first + 3;
+      // slots are taken from the first on
+      for (u32 i = 0; seen.w == 0 && i < BUCKET; i++) {
+        const u32 holder = atomicCAS(bucket + i, 0u, wanted);
+        if (holder == 0 || holder == wanted) return first + i;
       }
-      if (holder == wanted) return slot;
     }
     return none();
   }
@@ -69,9 +82,8 @@ struct GroupCache {
   /// The key of the group that has a slot.
   WARPMAP_DEVICE RowKey keyIn(u32 slot) const {
     if (slot == slots) return {true, 0};
-    const u32 homeBits = bits - replicas, mask = (1u << homeBits) - 1;
     const u32 told = holders[slot] - 1;
-    const u32 home = ((slot >> replicas) - (told & ((1u << STEP_BITS) - 1))) & mask;
+    const u32 home = ((slot >> BUCKET_BITS >> replicas) - (told & ((1u << STEP_BITS) - 1))) & ((1u << homeBits) - 1);
     return {false, (told >> STEP_BITS) << homeBits | home};
   }
 };

@@ -109,6 +109,16 @@ template <class Word, u32 COUNT> struct Window {
 #pragma unroll
     for (u32 w = 0; w < COUNT; w++) words[w] = word;
   }
+  /// The word of a slot of the window.
+  WARPMAP_DEVICE Word of(u32 slot) const {
+    Word word = words[0];
+#pragma unroll
+    for (u32 w = 1; w < COUNT; w++) {
+      const Word other = words[w];
+      word = slot % COUNT == w ? other : word;
+    }
+    return word;
+  }
 };
 
 /// A slot that is exchanged whole.

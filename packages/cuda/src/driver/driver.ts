@@ -31,7 +31,7 @@ async function load(): Promise<Driver> {
   const library = libraryName();
   const ffi = await ffiOf(library);
   const { api } = ffi;
-  const initialised = api.cuInit(0);
+  const initialised = await ffi.aside("cuInit", 0);
   if (initialised === Result.NO_DEVICE) throw noGpu();
   if (initialised !== Result.SUCCESS) {
     throw unavailable(

@@ -84,6 +84,8 @@ export type DriverApi = {
 /** A loaded library, and the memory that its addresses name. */
 export interface Ffi {
   readonly api: DriverApi;
+  /** Calls a function on another thread. */
+  aside<N extends keyof Functions>(name: N, ...args: ArgumentsOf<Functions[N]>): Promise<number>;
   /** The address of an array's memory, which stays where it is for as long as the array lives. */
   addressOf(array: ArrayBufferView): number;
   /** The text at an address; empty at 0. */
@@ -105,9 +107,17 @@ export function loadLibrary(
         kinds.map((kind) => C_TYPES[kind]),
       ),
     ] as const;
-  const functions = Object.entries(FUNCTIONS).map((entry) => declare(entry as never));
+  const functions = Object.fromEntries(
+    Object.entries(FUNCTIONS).map((entry) => declare(entry as never)),
+  ) as unknown as { readonly [N in keyof Functions]: ReturnType<ReturnType<typeof koffi.load>["func"]> };
   return {
-    api: Object.fromEntries(functions) as unknown as DriverApi,
+    api: functions as unknown as DriverApi,
+    aside: (name, ...args) =>
+      new Promise((resolve, reject) => {
+        functions[name].async(...args, (error: unknown, result: number) =>
+          error ? reject(error) : resolve(result),
+        );
+      }),
     addressOf: (array) => Number(koffi.address(array)),
     textAt: (address) => (address === 0 ? "" : koffi.decode(BigInt(address), "char", -1)),
   };

@@ -31,6 +31,8 @@ const STATIC_SHARED_BYTES = 49152;
 /** Bytes of the least staging memory: pinning some takes as long as several small calls. */
 const LEAST_STAGING = 2 ** 16;
 
+type Lanes = { readonly up: CudaRuntime; readonly down: CudaRuntime };
+
 export class CudaRuntime implements GpuRuntime {
   readonly traits: GpuTraits;
   readonly memory: GpuMemory;
@@ -39,6 +41,7 @@ export class CudaRuntime implements GpuRuntime {
   readonly compilingMs = 0;
   readonly #kernels: Kernels;
   readonly #recorder: CudaRecorder;
+  #lanes: Lanes | undefined;
 
   /**
    * @param image the kernels' fat binary
@@ -49,7 +52,7 @@ export class CudaRuntime implements GpuRuntime {
     readonly facts: GpuFacts,
     image: Uint8Array | number,
     keep = KEEP,
-    main?: CudaRuntime,
+    private readonly main?: CudaRuntime,
   ) {
     this.traits = traitsOf(facts);
     this.lost = context.lost;
@@ -65,6 +68,22 @@ export class CudaRuntime implements GpuRuntime {
   lane(): CudaRuntime {
     const { driver, device } = this.context;
     return new CudaRuntime(new CudaContext(driver, device), this.facts, this.#kernels.module, 0, this);
+  }
+
+  get lanes(): Lanes | undefined {
+    if (this.main) return undefined;
+    this.#lanes ??= { up: this.lane(), down: this.lane() };
+    return this.#lanes;
+  }
+
+  after(other: GpuRuntime): void {
+    this.context.after((other as CudaRuntime).context);
+  }
+
+  /** Resolves when all that was submitted is done, by lanes too. */
+  async idle(what: string): Promise<void> {
+    const { up, down } = this.#lanes ?? {};
+    for (const runtime of [this, up, down]) await runtime?.context.idle(what);
   }
 
   async compile<P extends string, B extends string, C extends string>(
@@ -189,6 +208,8 @@ export class CudaRuntime implements GpuRuntime {
   }
 
   destroy(loss?: Loss): void {
+    this.#lanes?.up.destroy(loss);
+    this.#lanes?.down.destroy(loss);
     this.context.destroy(() => this.memory.destroy(), loss);
   }
 }

@@ -51,7 +51,7 @@ class PinnedMemory<T extends ScalarType> implements PinnedStorage<T> {
 
   /** A call that failed may have left copies under way. */
   regain(): Promise<void> {
-    return this.gpu.context.idle("A call with a pinned array");
+    return this.gpu.idle("A call with a pinned array");
   }
 
   destroy(): void {

@@ -37,6 +37,7 @@ import { choose } from "./choose.js";
 import type { BindingOf, ParamOf } from "./kernels.js";
 import { hashesOf } from "./own-hashes.js";
 import {
+  CACHED_BYTES,
   firstOn,
   planFor,
   type Sorted,
@@ -278,7 +279,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
       const params = { COUNT: count, RULE, CAREFUL, ACCEPT_REJECTED, REUSE };
       const run = sorted
         ? runsSorted(state, "insert", sorted, bindings, params)
-        : state.runs("insert", bindings, params, blocksFor(count));
+        : runsInsert(state, bindings, params);
       const counters = await state.change("insert", run, hadTickets ? state.free : 0);
       tally.inserted += counters.inserted;
       tally.existing += counters.existing;
@@ -350,6 +351,17 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     if (missing === undefined || Array.isArray(missing)) return [];
     return wordsOf((this.spec.value ?? this.spec.key) as Scalar, missing as number | bigint);
   }
+}
+
+type InsertParams = Params<ParamOf<"insert">> & { readonly COUNT: number };
+
+/** What runs an insert, by a thread for each element where slots are in the cache, and probes are short. */
+function runsInsert(state: TableState, bindings: Bindings<BindingOf<"insert">>, params: InsertParams) {
+  const { COUNT, CAREFUL, REUSE } = params;
+  const isShort = state.format.kind !== "wide" && !CAREFUL && !REUSE && !isFilled(state, COUNT);
+  if (isShort && state.slotsBytes <= CACHED_BYTES)
+    return state.runs("insert_each", bindings, params, Math.ceil(COUNT / 256));
+  return state.runs("insert", bindings, params, blocksFor(COUNT));
 }
 
 type FindParams = Params<ParamOf<"find">> & { readonly COUNT: number };

@@ -51,20 +51,24 @@ const keys = { keys: read(), mask: read(), hashes: read(), list: read() };
 /** A batch that is sorted by window: `ends` of partitions; `list`, the elements that the kernel leaves. */
 const windows = { keys: read(), ends: read(), list: readWrite() };
 
+/** Two kernels insert: they are told the same. */
+const insert = {
+  params: ["COUNT", "RULE", "CAREFUL", "ACCEPT_REJECTED", "REUSE", "AHEAD"],
+  bindings: {
+    keys: read(),
+    values: read(),
+    mask: read(),
+    hashes: read(),
+    list: read(),
+    isNew: readWrite(),
+    rejected: readWrite(),
+  },
+} as const;
+
 /** The operations by the names of their functions, which end in the kind of slots. */
 export const operations = {
-  insert: {
-    params: ["COUNT", "RULE", "CAREFUL", "ACCEPT_REJECTED", "REUSE", "AHEAD"],
-    bindings: {
-      keys: read(),
-      values: read(),
-      mask: read(),
-      hashes: read(),
-      list: read(),
-      isNew: readWrite(),
-      rejected: readWrite(),
-    },
-  },
+  insert,
+  insert_each: insert,
   find: {
     params: ["COUNT", "MISSING", "MISSING_HIGH"],
     bindings: { ...keys, values: readWrite(), found: readWrite() },

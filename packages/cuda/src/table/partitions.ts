@@ -19,7 +19,7 @@ import type { TableState } from "./table-state.js";
 import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
 
 /** Tables up to this size stay in the caches of GPUs: all of their accesses are local already. */
-const CACHED_BYTES = 2 ** 26;
+export const CACHED_BYTES = 2 ** 26;
 /** Elements below which sorting does not pay. */
 const LEAST_SORTED = 2 ** 20;
 /** The same for look-ups, and for their share of the table's slots. Tuned on an H200 by bench/kernels.cu. */

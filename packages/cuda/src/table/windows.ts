@@ -58,9 +58,9 @@ export function windowsFor(state: TableState, operation: Name, count: number): W
   return bytes <= sharedMemory - RESERVED ? { bits, bytes } : null;
 }
 
-/** Whether a table is so full that look-ups go through many slots. */
-export function isFilled({ live, tombstones, spec }: TableState): boolean {
-  return live + tombstones > spec.slots * LEAST_FILLED;
+/** Whether a table is so full, with so many `more` entries, that probes go through many slots. */
+export function isFilled({ live, tombstones, spec }: TableState, more = 0): boolean {
+  return live + tombstones + more > spec.slots * LEAST_FILLED;
 }
 
 const alignedTo16 = (bytes: number) => Math.ceil(bytes / 16) * 16;

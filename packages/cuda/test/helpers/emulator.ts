@@ -2,7 +2,7 @@
 import koffi from "koffi";
 import { afterEach } from "vitest";
 
-type Fault = "DEVICES" | "DRIVER" | "MEMORY" | "SHARED" | "FAULT" | "WAIT" | "LAZY";
+type Fault = "DEVICES" | "DRIVER" | "MEMORY" | "SHARED" | "FAULT" | "OPEN" | "WAIT" | "LAZY";
 
 /** Without faults, as `emulatedGpuEnv` has it. */
 const SOUND: Readonly<Record<Fault, number>> = {
@@ -11,6 +11,7 @@ const SOUND: Readonly<Record<Fault, number>> = {
   MEMORY: 2 ** 32,
   SHARED: 227 * 1024,
   FAULT: 0,
+  OPEN: 0,
   WAIT: 30,
   LAZY: 0,
 };

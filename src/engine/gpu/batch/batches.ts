@@ -92,13 +92,14 @@ export async function runChunk<K extends KeyType, V extends ValueType>(
   }
 }
 
-/** Binds the columns of a chunk. */
+/** Binds the columns of a chunk, which `scratch` holds. @param work holds what else is needed for it */
 export async function bindColumns<K extends KeyType, V extends ValueType>(
   state: BatchTarget,
   { keys, values }: Batch<K, V>,
   call: CallOptions,
   chunk: Chunk,
   scratch: Scratch,
+  work = scratch,
 ): Promise<BoundChunk> {
   const { keyScalars, valueScalars } = slotFormat(state.spec);
   const columns = {
@@ -106,7 +107,7 @@ export async function bindColumns<K extends KeyType, V extends ValueType>(
     values: values ? await bindElements(state, valueScalars, values, chunk, scratch) : undefined,
     mask: call.where && (await scratch.input("u8", call.where, chunk)),
   };
-  return boundChunk(chunk, scratch, columns, call);
+  return boundChunk(chunk, work, columns, call);
 }
 
 /** Binds keys or values: the words of each next to each other. */

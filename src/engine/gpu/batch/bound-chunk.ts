@@ -28,13 +28,14 @@ export interface BoundChunk extends Chunk {
 
 /** Makes a bound chunk. */
 export function boundChunk(
-  chunk: Chunk,
+  { first, count }: Chunk,
   scratch: Scratch,
   columns: { readonly keys: Column; readonly values?: Column; readonly mask?: Column },
   call: Partial<Pick<BoundChunk, "signal" | "groupSize" | "log">> = {},
 ): BoundChunk {
   return {
-    ...chunk,
+    first,
+    count,
     scratch,
     keys: columns.keys,
     values: columns.values,

@@ -51,7 +51,7 @@ export class Scratch {
    * that both reach
    */
   constructor(
-    private readonly gpu: GpuRuntime,
+    readonly gpu: GpuRuntime,
     public ahead?: AbortSignal,
     private readonly isAwaited = false,
   ) {}

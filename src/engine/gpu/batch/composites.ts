@@ -46,10 +46,12 @@ export async function bindColumns(
   const columns: Column[] = [];
   for (const [c, column] of elements.entries()) columns.push(await scratch.input(scalars[c], column, chunk));
   if (columns.length === 1) return columns[0];
+  const { gpu } = state.host;
+  gpu.after?.(scratch.gpu);
   const { count } = chunk;
   const places = placesOf(scalars);
   const buffer = await scratch.buffer(count * places.stride * 4);
-  const kernel = await state.host.gpu.compile(packKernel, { WORKGROUP });
+  const kernel = await gpu.compile(packKernel, { WORKGROUP });
   const packed = bindAt(buffer, 0, count * places.stride * 4);
   await state.submissions.ahead("pack", (recorder) =>
     columns.forEach((column, c) => {

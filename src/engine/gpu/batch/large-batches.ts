@@ -1,6 +1,7 @@
 /** Batches of several chunks, or of one that may take long. Loaded by the first such. */
 import { type KeyType, lengthOf, type ValueType } from "../../element-types.js";
 import type { CallOptions, Destination } from "../../engine.js";
+import { PinnedArray } from "../../pinned-array.js";
 import { slotFormat } from "../../slot-format.js";
 import { type Batch, type BatchTarget, bindColumns, type RunChunk, runChunk } from "./batches.js";
 import type { BoundChunk } from "./bound-chunk.js";
@@ -20,6 +21,12 @@ const PARTITION_BYTES = 6;
 export const BULK_CHUNK = 2 ** 27;
 
 /**
+ * Chunks of host memory that one of pinned columns is as long as. Results come back from the end of the first one on;
+ * without any, tables take what is large at less cost.
+ */
+const HOST_CHUNKS = { withResults: 2, without: 8 } as const;
+
+/**
  * Runs `run` on a batch chunk by chunk. Chunks of host memory overlap where there are several.
  * @param output where the call's results go.
  */
@@ -37,16 +44,21 @@ export async function eachLargeChunk<K extends KeyType, V extends ValueType>(
   const bytes = Math.max((await batch.bytes?.()) ?? 4, PARTITION_BYTES * Math.max(2, keyWords + valueWords));
   const length = lengthOf(keys);
   gpu.checkAlive();
-  // what the GPU copies by itself needs no small chunks to overlap
-  const crosses = [keys, values, call.where, output].flat().some(copiedByHost);
-  const host = crosses ? hostChunk : undefined;
+  const columns = [keys, values, call.where, output].flat();
+  const crosses = columns.some(copiedByHost);
+  // what the GPU copies by itself overlaps where there are lanes for it
+  const isPinned = (column: unknown) => column instanceof PinnedArray;
+  const chunks = HOST_CHUNKS[[output].flat().some(isPinned) ? "withResults" : "without"];
+  const pinned = columns.some(isPinned) && gpu.lanes ? chunks * hostChunk : undefined;
+  const host = crosses ? hostChunk : pinned;
   const bindable = gpu.traits.maxBinding / bytes;
   // a batch to partition is taken in large pieces: what that costs for the table's pages is paid once a piece
   const most = Math.min(length, BULK_CHUNK);
   const first = await plan(most);
   const bulk = first.strategy === "direct" || gpu.traits.isEmulated ? undefined : BULK_CHUNK;
   const limits = { operation, bindable, host, bulk };
-  const bind = (chunk: Chunk, scratch: Scratch) => bindColumns(state, batch, call, chunk, scratch);
+  const bind = (chunk: Chunk, held: Scratch, work: Scratch) =>
+    bindColumns(state, batch, call, chunk, held, work);
   let pipeline: Pipeline<BoundChunk> | null = null;
   // a table fills up from chunk to chunk: each is planned when its turn comes
   const work = async (bound: BoundChunk, readBack: ReadBack) => {

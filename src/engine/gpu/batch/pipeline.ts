@@ -14,12 +14,13 @@ export type ReadBack = (
   step: (now: readonly Readback[]) => Promise<unknown>,
 ) => Promise<unknown>;
 
-/** Binds a chunk's input columns, with memory of `scratch`. */
-type Bind<T> = (chunk: Chunk, scratch: Scratch) => Promise<T>;
+/** Binds a chunk's input columns, with memory of `columns`; `scratch` is for the work on it. */
+type Bind<T> = (chunk: Chunk, columns: Scratch, scratch: Scratch) => Promise<T>;
 
-/** A chunk's bound columns, and the memory that they are in. */
+/** A chunk's bound columns, and its memory. */
 interface Bound<T> {
   bound: T;
+  columns: Scratch;
   scratch: Scratch;
 }
 
@@ -40,15 +41,23 @@ export class Pipeline<T> {
     next: Chunk | null,
     work: (bound: T, readBack: ReadBack) => Promise<unknown>,
   ): Promise<void> {
-    const { bound, scratch } = await this.#columnsOf(chunk);
+    const { bound, columns, scratch } = await this.#columnsOf(chunk);
     try {
       const working = work(bound, next ? (reads, step) => this.#readBackLater(reads, step) : readBackAtOnce);
       if (next && this.#readsAhead) this.#ahead = new ReadAhead(this.gpu, this.bind, next);
       await working;
       if (next === null) await this.#results;
     } finally {
-      scratch.release();
+      columns.release();
+      if (next && this.gpu.lanes) this.#releaseBehindResults(scratch);
+      else scratch.release();
     }
+  }
+
+  /** Gives memory back once results that a lane brings to the host are there. */
+  #releaseBehindResults(scratch: Scratch): void {
+    const done = this.#results.catch(() => {}).then(() => scratch.release());
+    void done.then(this.gpu.memory.lend(() => done));
   }
 
   /** Ends what is under way, after an error; nothing is after the last chunk. */
@@ -60,13 +69,13 @@ export class Pipeline<T> {
   async #columnsOf(chunk: Chunk): Promise<Bound<T>> {
     const ahead = this.#ahead;
     this.#ahead = null;
-    const columns = await ahead?.take();
-    if (columns) return columns;
+    const made = await ahead?.take();
+    if (made) return made;
     // it was given up once for want of memory, and would be again
     if (ahead) this.#readsAhead = false;
     const scratch = new Scratch(this.gpu);
     try {
-      return { bound: await this.bind(chunk, scratch), scratch };
+      return { bound: await this.bind(chunk, scratch, scratch), columns: scratch, scratch };
     } catch (error) {
       scratch.release();
       throw error;
@@ -78,7 +87,9 @@ export class Pipeline<T> {
     await step([]);
     if (reads.length === 0) return;
     await this.#results;
-    const { arrived } = await this.gpu.begin("results", () => {}, reads);
+    const { down = this.gpu } = this.gpu.lanes ?? {};
+    down.after?.(this.gpu);
+    const { arrived } = await down.begin("results", () => {}, reads);
     this.#results = arrived;
   }
 }
@@ -88,13 +99,21 @@ const readBackAtOnce: ReadBack = (reads, step) => step(reads);
 /** The columns of a chunk that follows, on their way to the GPU. Whoever makes it takes it or gives it up. */
 class ReadAhead<T> {
   readonly #stop = new AbortController();
+  readonly #up: GpuRuntime;
+  readonly #columns: Scratch;
   readonly #scratch: Scratch;
   /** Null when there was too little memory, or it was given up. */
   readonly #bound: Promise<T | null>;
   readonly #endLoan: () => void;
 
-  constructor(gpu: GpuRuntime, bind: Bind<T>, chunk: Chunk) {
-    this.#scratch = new Scratch(gpu, this.#stop.signal);
+  constructor(
+    private readonly gpu: GpuRuntime,
+    bind: Bind<T>,
+    chunk: Chunk,
+  ) {
+    this.#up = gpu.lanes?.up ?? gpu;
+    this.#columns = new Scratch(this.#up, this.#stop.signal);
+    this.#scratch = new Scratch(gpu);
     this.#bound = this.#fill(bind, chunk);
     // a failure is told by take(), which may come later or never
     this.#bound.catch(() => {});
@@ -103,9 +122,9 @@ class ReadAhead<T> {
 
   async #fill(bind: Bind<T>, chunk: Chunk): Promise<T | null> {
     try {
-      return await bind(chunk, this.#scratch);
+      return await bind(chunk, this.#columns, this.#scratch);
     } catch (error) {
-      this.#scratch.release();
+      this.#release();
       if (error instanceof LimitError || this.#stop.signal.aborted) return null;
       throw error;
     }
@@ -116,9 +135,21 @@ class ReadAhead<T> {
     if (this.#stop.signal.aborted) return null;
     this.#endLoan();
     // what is still to be bound is needed now
-    this.#scratch.ahead = undefined;
+    this.#columns.ahead = undefined;
     const bound = await this.#bound;
-    return bound === null ? null : { bound, scratch: this.#scratch };
+    this.#join();
+    return bound === null ? null : { bound, columns: this.#columns, scratch: this.#scratch };
+  }
+
+  /** Has the work that follows wait for the columns. */
+  #join(): void {
+    this.gpu.after?.(this.#up);
+  }
+
+  /** What was copied ahead may be on its way: whoever frees its memory does so behind that. */
+  #release(): void {
+    this.#join();
+    this.#columns.release();
   }
 
   /** Stops, and gives the memory back. */
@@ -126,6 +157,6 @@ class ReadAhead<T> {
     this.#endLoan();
     this.#stop.abort();
     await this.#bound.catch(() => {});
-    this.#scratch.release();
+    this.#release();
   }
 }
