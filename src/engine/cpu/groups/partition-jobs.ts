@@ -90,10 +90,12 @@ class PartitionWorker {
   readonly #lanes: LaneSums;
   readonly #table: GroupTable;
   readonly #rows = new Uint32Array(BLOCK_ROWS);
+  readonly #wantsRows: boolean;
   #sums: Float64Array;
 
   constructor(readonly job: Omit<PartitionsJob, "places"> & { readonly places?: GroupPlaces }) {
-    const { form, hashing, columns } = job;
+    const { form, hashing, columns, groupOf } = job;
+    this.#wantsRows = groupOf !== null || columns.some(({ kind }) => kind === "extremes");
     this.#lanes = new LaneSums(columns, this.#block);
     const memory = groupMemory(form, FIRST_ROOM, (length) => new Uint32Array(length));
     this.#table = new GroupTable(memory, form, hashing);
@@ -128,10 +130,8 @@ class PartitionWorker {
       for (let at = start; at < end; ) {
         const count = Math.min(BLOCK_ROWS, end - at);
         const done = table.find(records, at, at + count, 0, ids);
-        for (let i = 0, from = at; i < done; i++, from++) {
-          this.#rows[i] = records.codes[from * records.codeStride + 1];
-        }
-        if (groupOf !== null) for (let i = 0; i < done; i++) groupOf[this.#rows[i]] = base + ids[i];
+        if (this.#wantsRows) readRows(records.codes, records.codeStride, at, done, this.#rows);
+        if (groupOf !== null) numberRows(groupOf, this.#rows, ids, base, done);
         this.#lanes.add(this.#sums, ids, at, done, this.#rows);
         if (done < count) this.#grow();
         at += done;
@@ -177,6 +177,27 @@ class PartitionWorker {
     for (let lane = 0; lane < stride; lane++)
       if (isUsed[lane] === 0 && isLaneUsed(this.#sums, stride, lane, groups)) isUsed[lane] = 1;
   }
+}
+
+/** The rows of some records. */
+function readRows(
+  records: Uint32Array,
+  stride: number,
+  from: number,
+  count: number,
+  rows: Uint32Array,
+): void {
+  for (let i = 0, at = from * stride + 1; i < count; i++, at += stride) rows[i] = records[at];
+}
+
+function numberRows(
+  groupOf: Uint32Array,
+  rows: Uint32Array,
+  ids: Uint32Array,
+  base: number,
+  count: number,
+): void {
+  for (let i = 0; i < count; i++) groupOf[rows[i]] = base + ids[i];
 }
 
 function isLaneUsed(sums: Float64Array, stride: number, lane: number, groups: number): boolean {
