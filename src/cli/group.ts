@@ -1,13 +1,14 @@
 /** `warpmap group` and `warpmap distinct`: one file in, its groups or its different rows on the screen or in a file. */
 import { nearestOf } from "../options.js";
-import { arePartial } from "../relational/aggregate/part-states.js";
 import { AGGREGATE_NAMES, type Aggregate } from "../relational/aggregates.js";
-import { startWorkers } from "../relational/group/group-parts.js";
 import { distinct as distinctRows, groupBy } from "../relational/index.js";
 import { CallError } from "./failure.js";
 import type { Host } from "./host.js";
 import { columnList } from "./table-checks.js";
 import { runTableCommand, selected, type TableCommand, type TableCommandOptions } from "./table-command.js";
+
+/** Files that come in parts need it. */
+const loadParts = () => import("../relational/group/group-parts.js");
 
 /** Options of `group` as commander gives them. */
 export interface GroupCommandOptions extends TableCommandOptions {
@@ -32,7 +33,7 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
     purpose: "to group",
     stage: "group rows",
     takesParts: true,
-    startWorkers: arePartial(named) ? startWorkers : undefined,
+    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, named, more),
     work: ([table], call) => groupBy(table, { ...call, by, aggregate }),
     onWorkers: (cluster, call) => cluster.group(path, { ...call, by, aggregate }),
   };
@@ -50,7 +51,7 @@ export async function distinct(path: string, options: DistinctCommandOptions, ho
     purpose: "to read",
     stage: "group rows",
     takesParts: true,
-    startWorkers,
+    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, [], more),
     work: ([table], call) => distinctRows(table, { ...call, on }),
     onWorkers: (cluster, call) => cluster.distinct(path, { ...call, on, select }),
     pick: (table) => selected(table, select),

@@ -11,7 +11,6 @@ import { sharePool } from "../host/in-order.js";
 import { GuessError } from "../io/errors.js";
 import { isTextFormat } from "../io/formats.js";
 import { lateBatches, readTable, writePieces } from "../io/index.js";
-import { TASKS as PARQUET_GROUPS } from "../io/parquet/parquet-write.js";
 import { jsonLine } from "../io/visible.js";
 import { readUnit } from "./progress.js";
 import { StreamedResult } from "./streamed-result.js";
@@ -86,7 +85,8 @@ export async function startEarly(
   device: Device,
 ): Promise<void> {
   sharePool(await device.host());
-  await startWorkers?.(device, out?.format === "parquet" ? [PARQUET_GROUPS] : []);
+  const writing = out?.format === "parquet" ? [(await import("../io/parquet/parquet-write.js")).TASKS] : [];
+  await startWorkers?.(device, writing);
 }
 
 /**

@@ -1,4 +1,4 @@
-;; Loops over a block of rows; lane-loops.ts and group-table.ts have the same in JavaScript. They take half as long, as
+;; Loops over a block of rows; lane-loops.ts and group-loops.ts have the same in JavaScript. They take half as long, as
 ;; two lanes are added up at once and no array's kind and length are looked at.
 ;;
 ;; Memory, in bytes (lane-kernels.ts): groups of the rows from 0, words from 16384, doubles from 32768, rests of pairs of

@@ -21,6 +21,7 @@ import {
   receivedStates,
   takeWeights,
 } from "../aggregate/part-states.js";
+import type { NamedAggregate } from "../aggregates.js";
 import { type Grouping, StatesSum } from "./grouping.js";
 
 const GROUP_PARTS: TaskKind<GroupedPart, PartStates> = {
@@ -29,13 +30,15 @@ const GROUP_PARTS: TaskKind<GroupedPart, PartStates> = {
 };
 
 /**
- * Starts workers for the parts of a file, and for what comes after them.
+ * Starts workers for the parts of a file, and for what comes after them; none where aggregates are not made of parts.
  * @param more kinds of tasks that they are to do besides
  */
 export async function startWorkers(
   device: Device,
+  aggregates: readonly NamedAggregate[],
   more: readonly TaskKind<never, unknown>[] = [],
 ): Promise<void> {
+  if (!arePartial(aggregates)) return;
   const host = await device.host();
   const { tasks = [] } = await device.engine.rows();
   void host.warmUp([GROUP_PARTS, ...tasks, ...more]);
@@ -133,7 +136,7 @@ class PartsGrouping {
     if (this.#isDense) return;
     const { parts, grouping } = this;
     const kind = { ...GROUP_PARTS, errors: parts.errors };
-    if (threads > 1) await startWorkers(this.device);
+    if (threads > 1) await startWorkers(this.device, grouping.aggregates);
     const first = await parts.next(1);
     const made = first && (await this.#here(first));
     if (made && isDense(made)) {

@@ -18,7 +18,7 @@ import {
   IS_CLEAR,
   leaveSet,
   SINCE_CARRY,
-  type SummedGroups,
+  type SummedSet,
   setWords,
   takeSet,
   wasTaken,
@@ -40,7 +40,10 @@ export interface SlicesJob extends ArrivedKeys {
   readonly stop: Int32Array;
   /** Where the rows' groups go, numbered from set × room on; null where nobody asks. */
   readonly groupOf: Uint32Array | null;
-  /** A word: the number + 1 of a set that its thread has left, which the next thread that is done adds to its own; null: all stay. */
+  /**
+   * A word: the number + 1 of a set that its thread has left, which the next thread that is done adds to its own. Null
+   * where all stay.
+   */
   readonly left: Int32Array | null;
 }
 
@@ -116,7 +119,7 @@ class SliceWorker {
   #takeOver(set: number): void {
     const { sets, form, hashing } = this.job;
     const { memory, sums, state } = groupSet(sets, form, this.#lanes.stride, set);
-    const from: SummedGroups = { table: new GroupTable(memory, form, hashing), sums };
+    const from: SummedSet = { table: new GroupTable(memory, form, hashing), sums };
     const to = { table: this.#table, sums: this.#sums };
     if (addGroups(to, from, this.#lanes, this.#block.ids)) state[IS_CLEAR] = 0;
   }

@@ -81,7 +81,7 @@ export function wasTaken({ state }: GroupSet): boolean {
 }
 
 /** Groups and their sums, which have been carried. */
-export interface SummedGroups {
+export interface SummedSet {
   readonly table: GroupTable;
   readonly sums: Float64Array;
 }
@@ -91,7 +91,7 @@ export interface SummedGroups {
  * @param ids are used for groups as many as there are at once; of the last of them it has the numbers in `to`
  * @returns whether there was room
  */
-export function addGroups(to: SummedGroups, from: SummedGroups, lanes: LaneSums, ids: Uint32Array): boolean {
+export function addGroups(to: SummedSet, from: SummedSet, lanes: LaneSums, ids: Uint32Array): boolean {
   const { groups } = from.table;
   const keys = keysOf(from.table);
   const { firsts } = from.table.memory;

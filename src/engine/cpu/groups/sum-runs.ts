@@ -8,6 +8,7 @@ import type { SummedGroups } from "../../group-sums.js";
 import type { RowKeys, WordColumn } from "../../rows.js";
 import type { RowRun } from "../rows/row-run.js";
 import { LOST } from "./aggregate-jobs.js";
+import { laneOf } from "./sum-slices.js";
 
 /** How many runs rows have; 0 where their keys fall, have nulls, or are no integers of one or two words. */
 export function countRuns({ rows, columns }: RowKeys): number {
@@ -61,10 +62,7 @@ export async function sumRuns(
   }
   if (lanes.lost) return LOST;
   lanes.carry(sums, runs);
-  const split = Array.from({ length: lanes.stride }, (_, lane) => {
-    const values = new Float64Array(runs);
-    for (let g = 0, at = lane; g < runs; g++, at += lanes.stride) values[g] = sums[at];
-    return values;
-  });
+  const { stride } = lanes;
+  const split = Array.from({ length: stride }, (_, lane) => laneOf(sums, null, runs, stride, lane));
   return { firsts, groupOf, columns: sumsOfLanes(columns, split) };
 }

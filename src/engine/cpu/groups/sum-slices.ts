@@ -173,8 +173,8 @@ function inRank(numbers: Uint32Array, ranks: Uint32Array): Uint32Array {
   return ranked;
 }
 
-/** A lane of groups in their order. */
-function laneOf(
+/** A lane of groups in their order. @param ranks where each is in it; null: they are in it */
+export function laneOf(
   sums: Float64Array,
   ranks: Uint32Array | null,
   groups: number,

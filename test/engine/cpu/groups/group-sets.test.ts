@@ -1,6 +1,6 @@
 // Sets of groups that threads leave to each other, beside a Map; where there is no room both stay as they were.
 import { expect, it } from "vitest";
-import { addGroups, leaveSet, type SummedGroups } from "../../../../src/engine/cpu/groups/group-sets.js";
+import { addGroups, leaveSet, type SummedSet } from "../../../../src/engine/cpu/groups/group-sets.js";
 import { type GroupKeys, GroupTable, groupMemory } from "../../../../src/engine/cpu/groups/group-table.js";
 import type { TableKeys } from "../../../../src/engine/cpu/groups/key-tables.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
@@ -14,7 +14,7 @@ const lanes = new LaneSums([
 
 type Group = [row: number, count: number, greatest: number];
 
-function newSet(room: number, keys: readonly number[], first: number): SummedGroups {
+function newSet(room: number, keys: readonly number[], first: number): SummedSet {
   const table = new GroupTable(
     groupMemory(FORM, room, (length) => new Uint32Array(length)),
     FORM,
@@ -44,7 +44,7 @@ function newSet(room: number, keys: readonly number[], first: number): SummedGro
   return { table, sums };
 }
 
-function groupsOf({ table, sums }: SummedGroups): Map<number, Group> {
+function groupsOf({ table, sums }: SummedSet): Map<number, Group> {
   const groups = new Map<number, Group>();
   for (let group = 0; group < table.groups; group++) {
     const [count, greatest] = sums.subarray(group * lanes.stride);
@@ -86,7 +86,7 @@ it.each([1, 7, 64])("adds no sums where there is no room for all groups, %i at o
   // nor where one is full
   const full = newSet(40, keysFrom(0, 40), 0);
   expect(addGroups(full, from, lanes, new Uint32Array(block))).toBe(false);
-  const sumsOf = (set: SummedGroups) => [...groupsOf(set)].map(([key, [, ...sums]]) => [key, ...sums]);
+  const sumsOf = (set: SummedSet) => [...groupsOf(set)].map(([key, [, ...sums]]) => [key, ...sums]);
   expect(sumsOf(full)).toEqual(sumsOf(newSet(40, keysFrom(0, 40), 0)));
   const sums = sumsOf(to);
   expect(addGroups(to, newSet(64, keysFrom(3000, 40), 0), lanes, new Uint32Array(block))).toBe(false);
