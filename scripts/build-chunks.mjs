@@ -125,10 +125,12 @@ function partsOf(src, entries, context) {
   };
   const reachedFrom = (ids, found = new Set()) => {
     for (const id of ids) {
-      if (found.has(id) || !id.startsWith(src) || isText(id)) continue;
-      if (!modules.has(id)) throw new Error(`dist/ has a part of a module that is not there: ${id}`);
+      if (found.has(id) || isText(id)) continue;
+      // packages that dist/ does not hold are no modules
+      if (!modules.has(id) && id.startsWith(src))
+        throw new Error(`dist/ has a part of a module that is not there: ${id}`);
       found.add(id);
-      reachedFrom(modules.get(id).importedIds, found);
+      reachedFrom(modules.get(id)?.importedIds ?? [], found);
     }
     return found;
   };

@@ -11,6 +11,7 @@ import { sharePool } from "../host/in-order.js";
 import { GuessError } from "../io/errors.js";
 import { isTextFormat } from "../io/formats.js";
 import { lateBatches, readTable, writePieces } from "../io/index.js";
+import { WRITE_TASKS } from "../io/parquet/parquet-write-tasks.js";
 import { jsonLine } from "../io/visible.js";
 import { readUnit } from "./progress.js";
 import { StreamedResult } from "./streamed-result.js";
@@ -85,8 +86,7 @@ export async function startEarly(
   device: Device,
 ): Promise<void> {
   sharePool(await device.host());
-  const writing = out?.format === "parquet" ? [(await import("../io/parquet/parquet-write.js")).TASKS] : [];
-  await startWorkers?.(device, writing);
+  await startWorkers?.(device, out?.format === "parquet" ? [WRITE_TASKS] : []);
 }
 
 /**

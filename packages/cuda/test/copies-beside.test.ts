@@ -2,11 +2,13 @@
  * Chunks of host memory whose copies go by streams of their own, beside the work. The stand-in runs the commands of a
  * stream only when somebody waits for them, so that what is not ordered goes wrong.
  */
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { registerEngine } from "warpmap/engine";
 import { type Device, LimitError, openDevice, StaticMap } from "../../../src/index.js";
 import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
 import { absentKeys, counting, maskOf, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import { CudaContext } from "../src/driver/context.js";
 import { cudaEngine } from "../src/index.js";
 import { open } from "../src/open.js";
 import { CudaRuntime } from "../src/runtime/cuda-runtime.js";
@@ -36,6 +38,14 @@ const pinned = async (elements: Uint32Array | Uint8Array, use: "upload" | "readb
   array.array.set(elements);
   return array as never;
 };
+/** Results are waited for, and so copied, after the next chunk was worked on. */
+function delayResults(): void {
+  const { arrived } = CudaContext.prototype;
+  vi.spyOn(CudaContext.prototype, "arrived").mockImplementation(async function (this: CudaContext, what) {
+    if (what === "results") await setTimeout(20);
+    return arrived.call(this, what);
+  });
+}
 const keys = uniqueKeys(COUNT);
 const values = counting(COUNT);
 const mixed = keys.map((key, i) => (i % 3 === 0 ? absentKeys(COUNT)[i] : key));
@@ -43,6 +53,7 @@ const mixed = keys.map((key, i) => (i % 3 === 0 ? absentKeys(COUNT)[i] : key));
 describe.each(["direct", "partitioned"] as const)("%s", (strategy) => {
   it("pinned columns and results are what typed arrays are", async () => {
     const lanes = vi.spyOn(CudaRuntime.prototype, "lane");
+    delayResults();
     using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: COUNT });
     const given = [await pinned(keys), await pinned(values)] as const;
     for (let round = 0; round < 3; round++) {

@@ -16,14 +16,13 @@ import { sliceChunk } from "../../arrow/slice-chunk.js";
 import { BatchMaker } from "../../arrow/to-flechette.js";
 import { buffersOf } from "../../host/buffers.js";
 import { inOrder, type Job, STREAM_DEPTH, threadsOf } from "../../host/in-order.js";
-import type { TaskKind } from "../../host/pool.js";
-import { FileError } from "../errors.js";
 import type { TransferOptions } from "../formats.js";
 import { DictionaryRows } from "./parquet-dictionary-rows.js";
 import { type EncodedGroup, GroupEncoder, type PackedGroup } from "./parquet-groups.js";
 import { packedLeaf } from "./parquet-packed-rows.js";
 import { type LeafRows, RowSource } from "./parquet-rows.js";
 import { shredded } from "./parquet-shred.js";
+import { WRITE_TASKS } from "./parquet-write-tasks.js";
 import { type WrittenColumn, type WrittenLeaf, writtenColumn } from "./parquet-written.js";
 import { type StoredChunk, StoredColumn } from "./stored-column.js";
 
@@ -41,12 +40,6 @@ const MAGIC = 0x31524150;
  * long workers take to start.
  */
 const SHARED_VALUES = 1 << 21;
-
-export const TASKS: TaskKind<PackedGroup, EncodedGroup> = {
-  name: "parquet-write",
-  script: () => import("./parquet-write-worker.ts?worker-source"),
-  errors: { FILE: FileError },
-};
 
 /**
  * A table as Parquet, row group by row group. @throws ValidationError for a column of a type that Parquet has no like
@@ -76,7 +69,7 @@ export async function* parquetOfBatches(
   const file = new FileWriter();
   yield file.head();
   let done = 0;
-  for await (const group of inOrder(TASKS, file.jobs(tables), {
+  for await (const group of inOrder(WRITE_TASKS, file.jobs(tables), {
     threads,
     signal,
     depth: comesSlowly ? STREAM_DEPTH : undefined,

@@ -48,7 +48,7 @@ export class Pipeline<T> {
       await working;
       if (next === null) await this.#results;
     } finally {
-      columns.release();
+      if (columns !== scratch) columns.release();
       if (next && this.gpu.lanes) this.#releaseBehindResults(scratch);
       else scratch.release();
     }
