@@ -86,12 +86,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table;
   }
 
-  async insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall & KnownNew,
-  ): Promise<InsertTally> {
+  async insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall & KnownNew) {
     await this.#makeRoom(keys, call);
     return this.#table.insert(keys, values, policy, call);
   }

@@ -35,7 +35,6 @@ export interface WorkerInfo {
   readonly running: readonly string[];
 }
 
-/** Numbers of jobs. */
 export interface QueueStatus {
   readonly waiting: number;
   readonly active: number;

@@ -24,7 +24,6 @@ import {
   loadStrings,
   type MemoryUse,
   Pacer,
-  type PinnedArray,
   type PinnedUse,
   processSeed,
   type RowOperations,
@@ -99,11 +98,7 @@ export class CudaEngine implements BareEngine {
     return (await loadArrays()).zeroedArray(this.tableHost.engine, this.gpu, type, length);
   }
 
-  pin<T extends ScalarType, U extends PinnedUse>(
-    type: T,
-    length: number,
-    use: U,
-  ): Promise<PinnedArray<T, U>> {
+  pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U) {
     return pin(this.tableHost.engine, this.gpu, type, length, use);
   }
 

@@ -76,7 +76,6 @@ async function makeContexts({ api, aside }: Driver, gpus: readonly number[]): Pr
 const reasonFor = (name: string, isChosen: boolean) =>
   isChosen ? `An NVIDIA GPU is there: ${name}.` : `The cuda engine was asked for: ${name}.`;
 
-/** The numbers of GPUs that `gpus` asks for. */
 function numbersOf(gpus: NonNullable<GpuOption["gpus"]>, there: number): readonly number[] {
   if (typeof gpus === "object") return gpus;
   if (gpus !== "all") checkThere(gpus - 1, there);

@@ -5,7 +5,11 @@ import * as columns from "../../../src/engine/gpu/columns/gather-kernels.js";
 import { keyRangeKernel, narrowKeysKernel } from "../../../src/engine/gpu/groups/key-kernels.js";
 import {
   denseParams,
-  GroupKernels,
+  listMembersKernel,
+  numberGroupsKernel,
+  numberRowsKernel,
+  packBytesKernel,
+  packWordsKernel,
   reduceParams,
   rowCounters,
   rowParams,
@@ -41,7 +45,6 @@ function sourcesIn(...modules: object[]): KernelSource[] {
   );
 }
 
-const groups = new GroupKernels({});
 // batches are grouped by key where an engine partitions them (GpuHost.partitioning)
 const { groupKeys, tallyGroups, resolveTargets, putGroups, ...onLists } = lists;
 const { NO_LIST, GROWN, MISSING } = valueLists;
@@ -61,7 +64,7 @@ const headers = [
     sources: sourcesIn(
       columns,
       { keyRangeKernel, narrowKeysKernel, ...scanKernels },
-      groups,
+      [packWordsKernel, packBytesKernel, numberGroupsKernel, listMembersKernel, numberRowsKernel],
       dense,
       join,
       parts,

@@ -182,7 +182,6 @@ export class CpuEngine implements Engine {
     this.#resolveLost({ reason: "destroyed", message: "destroy was called" });
   }
 
-  /** A device array of this engine; what it holds is undefined unless `zeroed`. */
   newArray<T extends ScalarType>(type: T, length: number, zeroed: boolean): DeviceArray<T> {
     return newDeviceArray(this, this.alive, this.buffers, type, length, zeroed);
   }

@@ -72,12 +72,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     return (await import("./choose.js")).choose(this.#engine, this.spec, keys, which, call);
   }
 
-  insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall,
-  ): Promise<InsertTally> {
+  insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
     const rule = ruleOf(policy, this.spec.value);
     return this.#operate(async (table, inputs) => {
       const rejected = call.rejected === undefined ? NO_BYTES : inputs.mask(call.rejected).fill(0);
@@ -86,12 +81,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     });
   }
 
-  insertAndFind(
-    keys: Input<K>,
-    values: Input<V> | null,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+  insertAndFind(keys: Input<K>, values: Input<V> | null, output: Destination, call: CallOptions) {
     return this.#produce(output, async (table, inputs, outputs) => {
       const length = lengthOf(keys);
       const flags = outputs.make("u8", length);
@@ -112,12 +102,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     });
   }
 
-  find(
-    keys: Input<K>,
-    missing: Missing,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     return this.#produce(output, async (table, inputs, outputs) => {
       const type = (this.spec.value ?? this.spec.key) as V;
       const length = lengthOf(keys);
@@ -146,10 +131,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
     });
   }
 
-  retrieveAll(
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+  retrieveAll(output: Destination, call: CallOptions) {
     return this.#produce(output, async (table, _, outputs) => {
       const { key, value } = this.spec;
       const keys = outputs.makeFor(key as K, this.live);

@@ -9,9 +9,7 @@ export interface Binding {
   readonly type: string;
 }
 
-/** A binding that a kernel only reads. */
 export const read = (type = "array<u32>"): Binding => ({ access: "read", type });
-/** A binding that a kernel writes. */
 export const readWrite = (type = "array<u32>"): Binding => ({ access: "read_write", type });
 
 /** A piece of a kernel, with the bindings and constants that it uses and no other fragment has declared. */
@@ -27,7 +25,6 @@ export interface Fragment<B extends string = string, C extends string = string> 
   readonly counters?: { readonly type: string; readonly names: readonly string[] } | undefined;
 }
 
-/** Makes a fragment. */
 export function fragment<const B extends string = never, const C extends string = never>(
   name: string,
   uses: {
@@ -55,7 +52,6 @@ export interface KernelSource<
   readonly fragments: readonly Fragment<B, C>[];
 }
 
-/** Makes a kernel of fragments. */
 export function kernelSource<const P extends string, B extends string, C extends string>(
   label: string,
   params: readonly P[],

@@ -42,7 +42,6 @@ export interface StagedItems {
   lost(): boolean;
 }
 
-/** See the file's opening comment. */
 export interface Partitioning {
   /** Partitions that one pass makes at full speed. */
   readonly FEW_PARTITIONS: number;

@@ -13,7 +13,6 @@ import type { GpuMemory } from "./memory/gpu-memory.js";
 
 /** Memory of a GPU; its runtime alone looks into it. */
 export interface GpuBuffer {
-  /** Bytes. */
   readonly size: number;
 }
 
@@ -70,10 +69,8 @@ export interface Recorder {
   copy(from: GpuBuffer, fromByte: number, to: GpuBuffer, toByte: number, bytes: number): void;
 }
 
-/** Records commands. */
 export type Recording = (recorder: Recorder) => void;
 
-/** What submits. */
 export interface Submitter {
   /**
    * Submits commands, and brings `reads` back; resolves when these have arrived, or without any when the commands were
@@ -105,7 +102,6 @@ export interface GpuTraits extends EngineTraits {
   readonly hostMemory?: number;
 }
 
-/** See the file's opening comment. */
 export interface GpuRuntime extends Submitter {
   readonly traits: GpuTraits;
   /** Resolves when the device is gone, by loss or destroy. */

@@ -12,7 +12,6 @@ import { BufferUsage } from "./device/gpu-flags.js";
 import type { WebgpuEngine } from "./webgpu-engine.js";
 import type { WebgpuTable } from "./webgpu-table.js";
 
-/** The engine's. */
 export function interopOf(engine: WebgpuEngine): Interop {
   const { gpu } = engine;
   return {

@@ -19,7 +19,6 @@ const CACHED_TABLE_BYTES = 2 ** 26;
 /** Elements below which nothing but direct pays. */
 const LEAST_SORTED = 2 ** 20;
 
-/** How to work on a chunk of `count` elements. */
 export async function plan(
   operation: Operation,
   state: TableState,

@@ -43,7 +43,6 @@ export async function warmUp(
   }
 }
 
-/** What stands for every buffer. */
 const buffer: GpuBuffer = { size: 0 };
 const column: Column = { range: { buffer }, shift: 0 };
 

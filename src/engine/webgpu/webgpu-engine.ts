@@ -12,7 +12,6 @@ import type {
   Engine,
   EngineInfo,
   MemoryUse,
-  Table,
 } from "../engine.js";
 import { HOST_CHUNK } from "../gpu/batch/batches.js";
 import { loadArrays } from "../gpu/batch/columns.js";
@@ -40,10 +39,8 @@ import { newState, type TableHost } from "./table/table-state.js";
 import { WebgpuTable } from "./webgpu-table.js";
 
 const loadPinned = lazily(() => import("./memory/pinned.js"));
-/** What compiles kernels before they are asked for. */
 const loadWarmUp = lazily(() => import("./warm-up.js"));
 
-/** What the engine is asked for. */
 export interface WebgpuOptions extends BulkDefaults {
   /** The device is the caller's, and stays. */
   gpuDevice?: GPUDevice;
@@ -92,7 +89,6 @@ export class WebgpuEngine implements Engine {
   readonly interop: Interop;
   readonly traits: EngineTraits;
   readonly #madeReady = new Set<string>();
-  /** What tables need of this engine. */
   readonly tableHost: TableHost;
 
   constructor(
@@ -138,10 +134,7 @@ export class WebgpuEngine implements Engine {
     return (await loadPinned()).pin(this, this.gpu, type, length, use);
   }
 
-  async createTable<K extends KeyType, V extends ValueType>(
-    spec: TableSpec,
-    entries?: number,
-  ): Promise<Table<K, V>> {
+  async createTable<K extends KeyType, V extends ValueType>(spec: TableSpec, entries?: number) {
     if (entries !== undefined) this.#makeReady(spec, entries);
     return new WebgpuTable<K, V>(await newState(this.tableHost, spec));
   }

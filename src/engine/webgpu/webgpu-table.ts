@@ -28,7 +28,6 @@ import { erase, find, insert, runOperation } from "./operations.js";
 import { type Operation, plan } from "./planner.js";
 import type { TableState } from "./table/table-state.js";
 
-/** A step that brings results back. */
 export type ReadStep = (now: readonly Readback[]) => Promise<unknown>;
 
 const loadRetrieving = lazily(() => import("./scan/retrieve-all.js"));
@@ -63,12 +62,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return (await import("./direct/choose.js")).choose(this.state, keys, which, call);
   }
 
-  async insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall,
-  ): Promise<InsertTally> {
+  async insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
     const { state } = this;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const bytes = async () => (await import("./direct/combine-room.js")).bytesToCombine(state, policy);
@@ -88,23 +82,13 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return tally;
   }
 
-  async insertAndFind(
-    keys: Input<K>,
-    values: Input<V> | null,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+  async insertAndFind(keys: Input<K>, values: Input<V> | null, output: Destination, call: CallOptions) {
     const { insertAndFindBatch } = await import("./direct/insert-and-find-batch.js");
     const batch = { ...this.#batch("insertAndFind", keys, call), values };
     return this.#withFullTable((full) => insertAndFindBatch(this.state, batch, output, call, full));
   }
 
-  async find(
-    keys: Input<K>,
-    missing: Missing,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  async find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     const { state } = this;
     const { host, spec } = state;
     const type = (spec.value ?? spec.key) as V;

@@ -128,7 +128,6 @@ function isOfConnection(error: unknown): boolean {
   );
 }
 
-/** Waits for something that fails or takes long while a server is away, and whose outcome does not matter. */
 export async function soon(promise: Promise<unknown>, ms = 2000): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {

@@ -23,7 +23,6 @@ interface Task {
   tries: number;
 }
 
-/** A stage that is under way. */
 interface Running {
   readonly stage: Stage;
   readonly call: StageCall;

@@ -12,7 +12,6 @@ import { MANIFEST, readManifest } from "./output.js";
 /** A file, a folder, a glob, or several of them. */
 export type InputFiles = string | readonly string[];
 
-/** An input as it is asked for. */
 export interface AskedInput {
   readonly files: InputFiles;
   /** "left", "right", "the input". */
@@ -20,7 +19,6 @@ export interface AskedInput {
   readonly reading: Omit<Reading, "columns">;
 }
 
-/** An input that was looked at. */
 export interface SurveyedInput {
   readonly reading: Omit<Reading, "columns">;
   readonly units: readonly Unit[];

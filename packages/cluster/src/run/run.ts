@@ -34,7 +34,6 @@ export interface RunCall {
   readonly onProgress?: (progress: ClusterProgress) => void;
 }
 
-/** An operator on inputs. */
 export interface Asked {
   readonly inputs: readonly AskedInput[];
   /** Names of stages that read each input. */
@@ -48,7 +47,6 @@ export interface Asked {
   };
 }
 
-/** What a run is made of. */
 export interface Surroundings {
   readonly queue: JobQueue;
   readonly exchange: Exchange;

@@ -1,7 +1,6 @@
 /** What a run does, in words: its stages, what they took, and where they were held up. */
 import type { JobResult } from "../jobs.js";
 
-/** How far a run is. */
 export interface ClusterProgress {
   /** "partition left", "join". */
   readonly stage: string;

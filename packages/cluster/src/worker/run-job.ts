@@ -19,7 +19,6 @@ import { make } from "./make.js";
 import { openOwn } from "./own-device.js";
 import type { WorkerSettings } from "./settings.js";
 
-/** What a run's jobs share in one worker. */
 export interface RunHere {
   readonly plan: RunPlan;
   /** Of each input, without rows. */

@@ -8,7 +8,6 @@ import { Attribute, type Ffi, loadLibrary, Result } from "./ffi.js";
 const LEAST_CUDA = 13000;
 const LEAST_DRIVER = "580";
 
-/** The driver, ready to use. */
 export interface Driver extends Ffi {
   /** Path or name of its library, for other threads. */
   readonly library: string;
@@ -84,12 +83,10 @@ const noGpu = () =>
     "Check CUDA_VISIBLE_DEVICES, and in a container the option --gpus.",
   );
 
-/** The error that says so. */
 export function unavailable(reason: string, fix: string, cause?: unknown): BackendUnavailableError {
   return new BackendUnavailableError("cuda", [{ backend: "cuda", reason }], fix, { cause });
 }
 
-/** Facts about a GPU. */
 export interface GpuFacts {
   readonly name: string;
   /** Bytes. */

@@ -3,7 +3,6 @@
  * Handles and addresses are numbers (the driver's lie below 2^53); memory of the host is an address, or a typed array
  * that the driver is done with when the call returns.
  */
-/** Kinds of arguments, and what C calls them. */
 const C_TYPES = {
   int: "int",
   uint: "uint32_t",
@@ -76,7 +75,6 @@ const FUNCTIONS = {
 type Functions = typeof FUNCTIONS;
 type ArgumentsOf<L extends readonly (keyof Arguments)[]> = { [I in keyof L]: Arguments[L[I]] };
 
-/** The functions by name. */
 export type DriverApi = {
   readonly [N in keyof Functions]: (...args: ArgumentsOf<Functions[N]>) => number;
 };

@@ -29,7 +29,6 @@ export class Waiting {
     private readonly context: number,
   ) {}
 
-  /** The event's result, when it has come. */
   wait(event: number): number | Promise<number> {
     const { api } = this.driver;
     const start = performance.now();

@@ -136,11 +136,7 @@ export class CudaRuntime implements GpuRuntime {
     await (await this.begin(label, record, reads)).arrived;
   }
 
-  async begin(
-    label: string,
-    record: Recording,
-    reads: readonly Readback[],
-  ): Promise<{ arrived: Promise<void> }> {
+  async begin(label: string, record: Recording, reads: readonly Readback[]) {
     this.context.checkAlive();
     const bytes = reads.reduce((sum, read) => sum + stagedBytes(read), 0);
     const staging = bytes > 0 ? await this.#staging(bytes) : undefined;

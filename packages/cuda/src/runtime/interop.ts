@@ -37,7 +37,6 @@ const DTYPES: readonly (readonly [name: string, code: number, bits: number, type
 /** kDLCUDA and kDLCUDAManaged of DLDeviceType. */
 const DEVICE_TYPES = [2, 13];
 
-/** What the engine shows. */
 export function interopOf(host: CudaHost): Interop {
   const { gpu } = host;
   return {
@@ -60,7 +59,6 @@ export function interopOf(host: CudaHost): Interop {
   };
 }
 
-/** Elements of a type at an address. */
 interface Elements {
   readonly address: number;
   readonly byteLength: number;

@@ -122,7 +122,6 @@ export class CudaKernel<P extends string = string, B extends string = string> im
     this.sharedBytes = Number(constants.SHARED_BYTES ?? 4 * Math.max(0, ...shared));
   }
 
-  /** Puts the kernel on the stream. */
   launch(bindings: Bindings<B>, params: Params<P>, blocks: number): void {
     if (blocks === 0) return;
     let at = 0;

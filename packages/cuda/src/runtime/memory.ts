@@ -27,10 +27,8 @@ const pinnedMemory = new WeakSet<ArrayBufferLike>();
 /** True for views of pinned memory, which the GPU reads in its own time. */
 export const isPinned = ({ buffer }: ArrayBufferView): boolean => pinnedMemory.has(buffer);
 
-/** What a runtime's buffer is. */
 export const native = (buffer: GpuBuffer): CudaBuffer => buffer as CudaBuffer;
 
-/** Where a range begins. */
 export const addressOf = ({ buffer, offset = 0 }: Range): number => native(buffer).address + offset;
 
 /** What GpuMemory allocates by. @param most bytes of the largest buffer */

@@ -3,7 +3,6 @@ import type { PlanLog, Readback, Recorder, Recording, Submitter } from "warpmap/
 import type { CudaContext } from "../driver/context.js";
 import type { CudaRuntime } from "./cuda-runtime.js";
 
-/** A kernel that was timed: the events before and after it. */
 interface Timed {
   readonly label: string;
   readonly from: number;
@@ -33,7 +32,6 @@ export class Trace implements Submitter {
     await this.#context.arrived(label);
   }
 
-  /** The recorder, with every kernel timed. */
   #timing(recorder: Recorder): Recorder {
     return {
       dispatch: (kernel, ...call) => {

@@ -65,7 +65,6 @@ interface Part extends Run {
 /** What a source does in an exchange. */
 interface Move<P extends string, B extends string> {
   readonly source: Source;
-  /** Its number. */
   readonly s: number;
   readonly parts: readonly Part[];
   /** The parts, as kernels read them. */

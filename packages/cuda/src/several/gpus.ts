@@ -28,7 +28,6 @@ export async function settled<T>(
   return results.map((result) => (result as PromiseFulfilledResult<T>).value);
 }
 
-/** A place in a GPU's memory. */
 interface Place {
   readonly gpu: number;
   readonly buffer: GpuBuffer;

@@ -12,7 +12,6 @@ export interface HotHashes {
   readonly staying: number;
 }
 
-/** Rows of a side, and hashes of some of them. */
 export interface SampledSide {
   readonly rows: number;
   readonly sample: Uint32Array;
@@ -28,7 +27,6 @@ const LEAST_SAMPLED = 8;
 /** Hot keys at most: each row's hash is compared with all of them. */
 const MOST_HOT = 32;
 
-/** How often each hash is in a sample. */
 function timesSeen(sample: Uint32Array): Map<number, number> {
   const seen = new Map<number, number>();
   for (const hash of sample) seen.set(hash, (seen.get(hash) ?? 0) + 1);

@@ -4,14 +4,12 @@
  */
 import {
   type CallOptions,
-  type Chosen,
   type ColumnInput,
   type Destination,
   DeviceArray,
   type Input,
   type InsertCall,
   type InsertPolicy,
-  type InsertTally,
   type KeyType,
   type Missing,
   type Output,
@@ -44,11 +42,7 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
     return new OneGpuTable<K, V>(several, toFirstGpu, await TableState.create(several.gpus.hosts[0], spec));
   }
 
-  override choose(
-    keys: Input<K>,
-    which: "first" | "last",
-    call: Pick<CallOptions, "where" | "signal">,
-  ): Promise<Chosen> {
+  override choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
     return this.#carried(keys, null, call, async (keys, _, call) => {
       const { chosen, selected } = await super.choose(keys, which, call);
       return { chosen: this.#back(chosen), selected };
@@ -56,12 +50,7 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
   }
 
   /** Where elements are marked in an array that the first GPU does not have as a whole, by way of one that it has. */
-  override insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall,
-  ): Promise<InsertTally> {
+  override insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
     return this.#carried(keys, values, call, async (keys, values, { rejected, ...call }) => {
       if (!rejected) return super.insert(keys, values, policy, call);
       if (isOnFirstGpu(rejected)) {
@@ -80,12 +69,7 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
     });
   }
 
-  override insertAndFind(
-    keys: Input<K>,
-    values: Input<V> | null,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+  override insertAndFind(keys: Input<K>, values: Input<V> | null, output: Destination, call: CallOptions) {
     return this.#carried(keys, values, call, async (keys, values, call) => {
       const answer = await super.insertAndFind(keys, values, output, call);
       return {
@@ -96,12 +80,7 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
     });
   }
 
-  override find(
-    keys: Input<K>,
-    missing: Missing,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  override find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     return this.#carried(keys, null, call, async (keys, _, call) => {
       const { values, found } = await super.find(keys, missing, output, call);
       return { values: this.#back(values), found: this.#back(found) };
@@ -118,10 +97,7 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
     return this.#carried(keys, null, call, (keys, _, call) => super.erase(keys, call));
   }
 
-  override async retrieveAll(
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+  override async retrieveAll(output: Destination, call: CallOptions) {
     const { keys, values } = await super.retrieveAll(output, call);
     return { keys: this.#back(keys), values: this.#back(values) };
   }

@@ -116,7 +116,6 @@ export function arrayOf<T extends ScalarType>(
   return DeviceArray.of(engine, type, length, new Pieces(type, pieces));
 }
 
-/** An array that one GPU has. */
 export function arrayOn<T extends ScalarType>(
   engine: Engine,
   gpu: number,
@@ -125,11 +124,9 @@ export function arrayOn<T extends ScalarType>(
   return arrayOf(engine, array.type, [{ gpu, first: 0, array }]);
 }
 
-/** The pieces of one of these arrays. */
 export const piecesOf = <T extends ScalarType>({ storage }: DeviceArray<T>): readonly Piece<T>[] =>
   (storage as Pieces<T>).pieces;
 
-/** Whether the first GPU has an array as a whole. */
 export function isOnFirstGpu(array: DeviceArray): boolean {
   const pieces = piecesOf(array);
   return pieces.length === 1 && pieces[0].gpu === 0;

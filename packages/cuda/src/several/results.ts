@@ -210,7 +210,6 @@ function hostColumn(type: ScalarType, length: number): ColumnTarget {
   }
 }
 
-/** Where a round's results go on their GPU, and what is read from there. */
 interface Place {
   readonly at: Range;
   readonly reads: Readback[];

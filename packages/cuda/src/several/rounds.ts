@@ -13,13 +13,11 @@ export const ROUND = 2 ** 27;
 /** The same where arrays come from the host, or go there: copies of one round then run beside those of others. */
 export const HOST_ROUND = 2 ** 25;
 
-/** One round of work, and the memory that it takes. */
 interface Round {
   /** @param isDone no stream works on it any more */
   release(isDone?: boolean): void;
 }
 
-/** What a round's work is made of. */
 interface RoundWork<R extends Round> {
   /** Brings elements to their owners, by the streams of `on`. */
   exchange(round: number, on: Gpus): Promise<R>;
@@ -80,7 +78,6 @@ export async function inRounds<R extends Round>(
   }
 }
 
-/** What plans say of exchanges. */
 export function exchangeRemark(
   moved: number,
   total: number,

@@ -10,7 +10,6 @@ import { type KeyPart, MOST_BINS, SortedBatch } from "./sorted-batch.js";
 /** Sorting takes longer with more owners. An estimate, not measured on several GPUs. */
 const MOST_CHUNKS = 8;
 
-/** What operations on rows are told. */
 export type RowCall = Omit<Parameters<NonNullable<RowOperations["joinColumns"]>>[2], "nullsEqual">;
 /** Columns of words, without nulls: those that go to other GPUs. */
 export type WordColumn = DeviceColumn & {

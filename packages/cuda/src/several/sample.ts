@@ -71,7 +71,6 @@ export function chosenRows(rows: number, most = SAMPLED, seed = 0): Uint32Array<
   return chosen;
 }
 
-/** The words of some rows. */
 const wordsOf = (rows: Uint32Array<ArrayBuffer>, each: number) =>
   each === 1
     ? rows

@@ -139,11 +139,7 @@ export class SeveralEngine implements BareEngine {
   }
 
   /** Registered with the driver for all GPUs. */
-  async pin<T extends ScalarType, U extends PinnedUse>(
-    type: T,
-    length: number,
-    use: U,
-  ): Promise<PinnedArray<T, U>> {
+  async pin<T extends ScalarType, U extends PinnedUse>(type: T, length: number, use: U) {
     const { storage } = await this.#first.pin(type, length, use);
     const gpus = this.#gpus;
     const { buffer } = placeOf({ storage } as never);

@@ -21,7 +21,6 @@ import { arrayAt } from "./inputs.js";
 import { arrayOf, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 
-/** Makes a sketch of the same shape on a GPU. */
 type Make<S> = (gpu: number, contents?: Uint8Array) => Promise<S>;
 
 export function severalSketches(host: SeveralHost, parts: readonly SketchOperations[]): SketchOperations {

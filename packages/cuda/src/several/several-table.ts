@@ -4,7 +4,6 @@
  */
 import {
   type CallOptions,
-  type Chosen,
   type ColumnInput,
   type ColumnOutput,
   checkSlots,
@@ -42,9 +41,7 @@ import { SortedBatch } from "./sorted-batch.js";
 /** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
 const SPARE = 8;
 
-/** Calls on the tables of single GPUs. */
 type PartCall = Pick<CallOptions, "signal" | "log" | "strategy" | "groupSize">;
-/** One round of a batch. */
 interface TableRound<K extends KeyType, V extends ValueType> {
   readonly exchange: Exchange;
   /** Ranges of the batch that its GPUs have, in the order of the exchange's sources. */
@@ -110,11 +107,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return this.parts.reduce((sum, part) => sum + of(part), 0);
   }
 
-  async choose(
-    keys: Input<K>,
-    which: "first" | "last",
-    call: Pick<CallOptions, "where" | "signal">,
-  ): Promise<Chosen> {
+  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
     const results = await Columns.create(this.host, "device", ["u8"], this.#spans(keys));
     let selected = 0;
     const work = async ({ exchange, keys, spans, made }: TableRound<K, V>) => {
@@ -133,12 +126,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return { chosen: results.outputs[0] as DeviceArray<"u8">, selected };
   }
 
-  async insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall,
-  ): Promise<InsertTally> {
+  async insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const marks = call.rejected && Columns.over(this.host, [call.rejected]);
     await this.#eachRound(keys, values, call, async (round) => {
@@ -154,12 +142,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return tally;
   }
 
-  async insertAndFind(
-    keys: Input<K>,
-    values: Input<V> | null,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+  async insertAndFind(keys: Input<K>, values: Input<V> | null, output: Destination, call: CallOptions) {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const valueTypes = scalarsOf<Scalar>(this.spec.value);
     const results = await Columns.create(this.host, output, ["u8", ...valueTypes], this.#spans(keys));
@@ -183,12 +166,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     };
   }
 
-  async find(
-    keys: Input<K>,
-    missing: Missing,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  async find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     const type = this.spec.value ?? this.spec.key;
     const types = scalarsOf<Scalar>(type);
     const results = await Columns.create(this.host, output, [...types, "u8"], this.#spans(keys));
@@ -237,10 +215,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   /** Each GPU's entries one after another. */
-  async retrieveAll(
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ keys: Output<K>; values: Output<V> | null }> {
+  async retrieveAll(output: Destination, call: CallOptions) {
     const { spec, host, parts } = this;
     const types = [...scalarsOf<Scalar>(spec.key), ...scalarsOf<Scalar>(spec.value)];
     let first = 0;
@@ -495,7 +470,6 @@ export function partSlots(mean: number, most = MAX_SLOTS): number {
   return Math.min(most, Math.ceil(mean + SPARE * Math.sqrt(mean)));
 }
 
-/** The health of a table whose parts have these. */
 export function statsOfAll(all: readonly TableStats[]): TableStats {
   const probeLengths = new Float64Array(PROBE_HISTOGRAM);
   for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
@@ -528,7 +502,6 @@ async function delivered<T extends KeyType | ValueType>(
   return exchange.counts.map((_, owner) => elementsOf(type, ofOwner(owner)) as Input<T>);
 }
 
-/** The columns of elements that are given, and of results. */
 const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>
   columnsOf(elements as ColumnInput | readonly ColumnInput[]);
 const outputsOf = (elements: Output<ValueType> | null): readonly ColumnOutput[] =>

@@ -130,7 +130,6 @@ export async function joinShared(
   }
 }
 
-/** Bytes that go along with a side's rows. */
 function bytesOf({ keys, parts, columns }: SharedSide): number {
   const words = parts.reduce((sum, { each = 1 }) => sum + each, 0);
   return keys.rows * columns.reduce((sum, { values }) => sum + values.width, 4 * words);
@@ -144,7 +143,6 @@ async function hotOf(host: SeveralHost, sides: readonly SharedSide[]): Promise<H
   return hotHashes(all, host.gpus.count);
 }
 
-/** What a GPU joined. */
 type JoinedOn = JoinedColumns & { readonly gpu: number };
 
 const rowsOf = (all: readonly JoinedOn[]) => all.reduce((sum, { rows }) => sum + rows, 0);
@@ -156,7 +154,6 @@ function checkRows(joined: readonly JoinedOn[], most: number): void {
     throw new LimitError("rows", rows, most, "Join on more columns, or filter one side first.");
 }
 
-/** Joins the rows that a GPU owns. */
 async function joinOn(
   part: RowOperations,
   left: JoinedSide,

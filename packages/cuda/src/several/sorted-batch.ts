@@ -17,7 +17,6 @@ export const MOST_BINS = 65;
 /** Warps of a block: each has a share of the elements. */
 const WARPS = 8;
 
-/** A column that is part of a key. */
 export interface KeyPart {
   readonly column: ColumnInput;
   /** Of the column's elements: a key has one, or of words several. */
@@ -38,7 +37,6 @@ interface Hashed extends Span {
   readonly mask: Range | undefined;
 }
 
-/** A column of keys on a GPU, as what hashes take in. */
 interface HashedColumn {
   readonly column: Range;
   readonly params: {
@@ -130,11 +128,9 @@ export class SortedBatch {
   }
 }
 
-/** Memory of each GPU. */
 export const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
 const total = (of: readonly number[]) => of.reduce((sum, count) => sum + count, 0);
 
-/** The columns of keys. */
 export function hashedColumns(
   { keys, seed }: Omit<Batch, "where">,
   columns: readonly Range[],

@@ -9,7 +9,6 @@ import {
   type BoundChunk,
   type BoundResult,
   type CallOptions,
-  type Chosen,
   type Column,
   type Destination,
   eachChunk,
@@ -60,7 +59,6 @@ interface Flags {
 export class CudaTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
   constructor(private readonly state: TableState) {}
 
-  /** What kernels of users are told of it. */
   get native(): TableState {
     return this.state;
   }
@@ -77,20 +75,11 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     return this.state.tombstones;
   }
 
-  choose(
-    keys: Input<K>,
-    which: "first" | "last",
-    call: Pick<CallOptions, "where" | "signal">,
-  ): Promise<Chosen> {
+  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
     return choose(this.state, keys, which, call);
   }
 
-  async insert(
-    keys: Input<K>,
-    values: Input<V> | null,
-    policy: InsertPolicy,
-    call: InsertCall,
-  ): Promise<InsertTally> {
+  async insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     await this.#eachChunk(
       [`insert ${policy}`, "insert"],
@@ -108,12 +97,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     return tally;
   }
 
-  async insertAndFind(
-    keys: Input<K>,
-    values: Input<V> | null,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<InsertTally & { values: Output<V> | null; insertedFlags: Output<"u8"> }> {
+  async insertAndFind(keys: Input<K>, values: Input<V> | null, output: Destination, call: CallOptions) {
     const { host, spec } = this.state;
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const types = ["u8", spec.value as V | null] as const;
@@ -149,12 +133,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     return { ...tally, values: (stored?.output ?? null) as Output<V> | null, insertedFlags: flags.output };
   }
 
-  async find(
-    keys: Input<K>,
-    missing: Missing,
-    output: Destination,
-    call: CallOptions,
-  ): Promise<{ values: Output<V>; found: Output<"u8"> }> {
+  async find(keys: Input<K>, missing: Missing, output: Destination, call: CallOptions) {
     const { host, spec } = this.state;
     const type = (spec.value ?? spec.key) as V;
     const results = await resultColumns(host, lengthOf(keys), output, [type, "u8"]);

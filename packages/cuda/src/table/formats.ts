@@ -14,7 +14,6 @@ export interface CudaFormat extends SlotFormat {
   readonly markWords: number;
 }
 
-/** The format of a table's slots. */
 export function formatOf(spec: Pick<TableSpec, "key" | "value">): CudaFormat {
   const shared = slotFormat(spec);
   const { keyWords, valueWords } = shared;

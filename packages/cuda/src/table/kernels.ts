@@ -26,7 +26,6 @@ const table = fragment("", {
 /** Hashes come with the keys: the function is a user's own. */
 const OWN_HASH = hashNames.length;
 
-/** The values of the constants for a table. */
 export function constantsOf(spec: TableSpec) {
   const { hash, seed = NO_SEED, slots } = spec;
   const { keyWords, valueWords, keyFloats } = formatOf(spec);
@@ -95,7 +94,6 @@ export type Operation = keyof typeof operations;
 export type ParamOf<O extends Operation> = (typeof operations)[O]["params"][number];
 export type BindingOf<O extends Operation> = keyof (typeof operations)[O]["bindings"] & string;
 
-/** The kernel of an operation on tables with a kind of slots. */
 export const tableKernel = madeOnce((operation: Operation, kind: string): KernelSource<string, string> => {
   const { params, bindings } = operations[operation];
   const fragments: readonly Fragment[] = [table, fragment("", { bindings })];

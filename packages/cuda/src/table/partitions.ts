@@ -143,7 +143,6 @@ interface Level {
   readonly blocks: number;
 }
 
-/** A chunk in the order of partitions. */
 export interface Sorted {
   readonly keys: Range;
   readonly values: Range | undefined;
@@ -250,7 +249,6 @@ function cachedBits(slotsBytes: number): number {
   return Math.min(MOST_BITS, Math.max(LEAST_BITS, ratio));
 }
 
-/** Values and flags. */
 interface Results {
   readonly values: Range | undefined;
   readonly found: Range | undefined;

@@ -16,7 +16,6 @@ import type { TableState } from "./table-state.js";
 const HEADER_WORDS = 6;
 const BYTES = (HEADER_WORDS + PROBE_HISTOGRAM) * 4;
 
-/** Entries, tombstones and probe lengths. */
 export async function statistics(state: TableState): Promise<TableStats> {
   const { host, spec } = state;
   if (typeof spec.hash !== "string") return ofOwnHashes(state);

@@ -54,7 +54,6 @@ export function blocksFor(elements: number): number {
   return Math.max(Math.ceil(elements / 2048), Math.min(Math.ceil(elements / 256), BUSY_BLOCKS));
 }
 
-/** What the parts of the engine need of it. */
 export interface CudaHost extends GpuHost {
   readonly gpu: CudaRuntime;
 }
@@ -215,7 +214,6 @@ export class TableState {
     this.#note(changes);
   }
 
-  /** Takes everything out. */
   async clear(): Promise<void> {
     const { gpu } = this.host;
     const fill = await filling(gpu, EMPTY);

@@ -65,7 +65,6 @@ export function isFilled({ live, tombstones, spec }: TableState, more = 0): bool
 
 const alignedTo16 = (bytes: number) => Math.ceil(bytes / 16) * 16;
 
-/** What a batch that is sorted by window has besides. */
 export interface SortedWindows extends Windows {
   readonly ends: Range;
   /** Room for the numbers of elements that are left. */

@@ -60,7 +60,6 @@ export async function joinRows(
   return matchedPairs(work, buildsLeft, how, (join) => join.match(build, probe));
 }
 
-/** What a join works on. */
 export interface JoinWork {
   readonly call: JoinCall;
   /** Rows that are gone over. */
@@ -134,7 +133,6 @@ export interface BuiltSide {
   readonly equal: EqualRows | null;
 }
 
-/** One join: what its steps share. */
 export class Join {
   readonly #work: RowMemory;
 

@@ -145,11 +145,7 @@ export class CpuLists<V extends BasicType> extends CountedLists<V, ListState> im
     return dropped;
   }
 
-  async locate(
-    numbers: Numbers,
-    { outer }: Pick<LocateOptions, "outer">,
-    call: CallOptions,
-  ): Promise<ListMatches> {
+  async locate(numbers: Numbers, { outer }: Pick<LocateOptions, "outer">, call: CallOptions) {
     const { length } = numbers;
     const { engine } = this.state;
     const offsets = engine.newArray("u32", length + 1, true);

@@ -22,7 +22,6 @@ export interface ListArrays {
   readonly records: Uint32Array;
 }
 
-/** Elements `from` to `to` of a batch. */
 export interface Piece {
   readonly from: number;
   readonly to: number;
@@ -36,7 +35,6 @@ export function addressOf(records: Uint32Array, place: number, position: number)
   return records[record] + position - records[record + 1];
 }
 
-/** Makes each selected element the one entry of its list. */
 export function beginLists(
   { heads, head, room, words }: ListArrays,
   numbers: Uint32Array,
@@ -91,7 +89,6 @@ export function tally({ added }: ListArrays, numbers: Uint32Array, { from, to }:
   return entries;
 }
 
-/** Zeroes `added`. */
 export function settle({ added }: ListArrays, numbers: Uint32Array, { from, to }: Piece): void {
   for (let row = from; row < to; row++) if (numbers[row] !== NO_LIST) added[numbers[row]] = 0;
 }

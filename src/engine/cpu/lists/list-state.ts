@@ -66,7 +66,6 @@ export class ListState extends ListCounts {
     old.destroy();
   }
 
-  /** Empties all lists. */
   async clear(): Promise<void> {
     const heads = hostOf(this.#heads);
     await inPieces(this.engine, heads.length, {}, ({ from, to }) => heads.fill(0, from, to));

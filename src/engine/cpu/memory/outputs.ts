@@ -18,13 +18,11 @@ import {
 import type { CpuEngine } from "../cpu-engine.js";
 import type { Columns } from "../table/sequential.js";
 
-/** One result column: what the caller gets, and the array to write to. */
 export interface OutputColumn<T extends ScalarType> {
   readonly output: ColumnOutput<T>;
   readonly array: ScalarArrays[T];
 }
 
-/** Results of a type: what the caller gets, and the words of each column to write to. */
 export interface ElementColumns<T extends ElementType> {
   readonly output: Output<T>;
   readonly bits: Columns;

@@ -30,7 +30,6 @@ import { joinRows } from "../join/join-rows.js";
 import type { CpuRowIndex } from "../join/row-index.js";
 import { rowThreads } from "./row-threads.js";
 
-/** Joins two sides; see engine/device-columns.ts. */
 export async function matchRows<P extends Placement>(
   engine: CpuEngine,
   left: DeviceKeys,
@@ -102,7 +101,6 @@ async function matchesOf(
   }
 }
 
-/** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
   engine: CpuEngine,
   columns: readonly DeviceColumn[],
@@ -145,7 +143,6 @@ function pauses(signal: AbortSignal | undefined): () => Promise<void> {
   };
 }
 
-/** The words of an array of this engine. */
 export function hostWords(array: Words): Uint32Array {
   return array.storage.host as Uint32Array;
 }

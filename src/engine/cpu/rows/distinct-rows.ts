@@ -7,7 +7,6 @@ import type { CpuEngine } from "../cpu-engine.js";
 import { sumGroups } from "../groups/sum-groups.js";
 import { hostKeys, hostWords } from "./device-columns.js";
 
-/** The rows that stay; see engine/device-columns.ts. */
 export async function distinctRows(
   engine: CpuEngine,
   keys: DeviceKeys,
@@ -30,7 +29,6 @@ export async function distinctRows(
   return rows;
 }
 
-/** Lists rows as a mask; see engine/device-columns.ts. */
 export function maskRows(engine: CpuEngine, rows: Words, length: number): DeviceArray<"u8"> {
   const mask = engine.newArray("u8", length, true);
   const bytes = mask.storage.host as Uint8Array;

@@ -87,5 +87,4 @@ export const aloneThread = new RowThreads(
   new Memory(false, () => {}, KEPT_BYTES, LEAST_KEPT_BYTES),
 );
 
-/** The threads of an engine. */
 export const rowThreads = (engine: CpuEngine): RowThreads => new RowThreads(engine, engine.tuning.rows);

@@ -34,7 +34,6 @@ export interface SortedHashes {
   readonly starts: Uint32Array;
 }
 
-/** Hash a chunk's keys and sort each piece by range. */
 export interface SortKeysJob extends KeysOfJob {
   readonly kind: "sort keys";
   readonly sorted: SortedHashes;
@@ -49,7 +48,6 @@ export interface FilterAddJob {
   readonly pieces: number;
 }
 
-/** Look keys up in a filter. */
 export interface FilterContainsJob extends KeysOfJob {
   readonly kind: "filter contains";
   readonly bits: Uint32Array;
@@ -58,7 +56,6 @@ export interface FilterContainsJob extends KeysOfJob {
   readonly found: Uint8Array;
 }
 
-/** Raise registers of each thread's own, which it answers. */
 export interface RegistersAddJob extends KeysOfJob {
   readonly kind: "registers add";
   readonly precision: number;

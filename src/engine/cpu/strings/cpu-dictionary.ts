@@ -195,10 +195,7 @@ export class CpuDictionary implements Dictionary {
     return readRecords(this.#table.arena, numbers);
   }
 
-  async compact(
-    numbers: DeviceArray<"u32">,
-    seed = this.spec.seed,
-  ): Promise<{ dictionary: Dictionary; numbers: DeviceArray<"u32"> }> {
+  async compact(numbers: DeviceArray<"u32">, seed = this.spec.seed) {
     this.#guard();
     const { arena } = this.#table;
     const records = numbers.storage.host as Uint32Array;

@@ -5,7 +5,6 @@
 import { NO_NUMBER } from "../../dictionary.js";
 import { blockEnd, hashBlock, lookUpBlock, type Strings, type StringTable } from "./string-table.js";
 
-/** Strings first to end of a batch. */
 export interface StringJob {
   readonly table: StringTable;
   readonly strings: Omit<Strings, "view">;

@@ -22,7 +22,6 @@ export interface StringTable {
   readonly keying: Keying;
 }
 
-/** The strings of a batch. */
 export interface Strings {
   readonly offsets: Uint32Array;
   readonly bytes: Uint8Array;
@@ -195,7 +194,6 @@ function holds(arena: Uint32Array, record: number, view: DataView, start: number
   return rest === 0 || tailWord(view, at, rest) === (arena[w] | 0);
 }
 
-/** Words of the record of a string of so many bytes. */
 export function recordWords(length: number): number {
   return 1 + Math.ceil(length / 4);
 }

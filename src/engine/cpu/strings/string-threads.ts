@@ -104,7 +104,6 @@ export class StringThreads {
 
 const known = new WeakMap<CpuEngine, StringThreads>();
 
-/** The threads of an engine, made on first use. */
 export function stringThreads(engine: CpuEngine): StringThreads {
   let threads = known.get(engine);
   if (threads === undefined) {

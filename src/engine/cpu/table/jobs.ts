@@ -21,7 +21,6 @@ import { runLength, Stopwatch } from "./pace.js";
 import { type Counters, eraseRun, insertRun, newTally, type Tally } from "./probes.js";
 import { findChunk } from "./sequential.js";
 
-/** Look up a chunk; a piece is `grain` elements, no more than a run. */
 export interface FindJob {
   readonly kind: "find";
   readonly table: TableMemory;

@@ -55,7 +55,6 @@ export interface InsertColumns<C = Uint32Array> {
   readonly rejected: Uint8Array;
 }
 
-/** Where a look-up writes, by element number. */
 export interface FindColumns {
   readonly found: Uint8Array;
   /** The key's value, or in sets the key as stored. Of length 0 when nobody asks. */

@@ -10,7 +10,6 @@ import { BLOCK, type Block, computeHomes, type TableMemory } from "./blocks.js";
 import type { Counters } from "./probes.js";
 import type { Columns } from "./sequential.js";
 
-/** Where entries are collected to, and how many are there. */
 export interface Collector {
   /** Words of each column of the keys. */
   readonly keys: Columns;
@@ -126,7 +125,6 @@ export abstract class Measurement {
   }
 }
 
-/** Measures a table of narrow slots. */
 export class NarrowMeasurement extends Measurement {
   readonly #block: Block;
 

@@ -38,7 +38,6 @@ export interface Chunk<K = Uint32Array> extends Pick<Batch<K>, "keys" | "where">
   readonly checkInputs?: CallOptions["checkInputs"];
 }
 
-/** Looks a chunk up. */
 export function findChunk(
   table: TableMemory,
   maxProbe: number,
@@ -52,7 +51,6 @@ export function findChunk(
   });
 }
 
-/** Inserts a chunk. `full` is that of the call. */
 export function insertChunk(
   at: Territory,
   chunk: Chunk,
@@ -70,7 +68,6 @@ export function insertChunk(
   });
 }
 
-/** Erases a chunk. */
 export function eraseChunk(at: Territory, chunk: Chunk, block: Block): number {
   const end = at.table.slotCount * at.table.words;
   return eachBlock(at.table, chunk, at.counters.maxProbe, block, (count) => {
@@ -79,7 +76,6 @@ export function eraseChunk(at: Territory, chunk: Chunk, block: Block): number {
   });
 }
 
-/** Has the blocks of a run probed, until `probe` returns less than it was given. */
 function eachBlock(
   table: TableMemory,
   chunk: Chunk,

@@ -10,7 +10,6 @@ import type { InsertColumns, Territory } from "./probes.js";
 import type { Collector, Measurement } from "./scan.js";
 import type { Columns } from "./sequential.js";
 
-/** Where a look-up writes. */
 export interface LookUpColumns {
   /** By element number: 1 if its key is there, else 0. */
   readonly found: Uint8Array;
@@ -30,6 +29,5 @@ export interface SlotLoops {
   erase(at: Territory): ChunkWork;
   /** Appends the entries of slots `from..to` of the probing table. Ends when the collector is full. */
   collectSlots(table: TableMemory, from: number, to: number, into: Collector): void;
-  /** A measurement to begin. */
   measurement(table: TableMemory): Measurement;
 }

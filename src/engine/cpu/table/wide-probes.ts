@@ -84,7 +84,6 @@ function report(
   putWords(stored, i, table.slots, w + format.valueOffset, format.valueScalars);
 }
 
-/** Looks a chunk up. */
 export function findWide(
   cursor: WideCursor,
   maxProbe: number,
@@ -110,7 +109,6 @@ function putElement(columns: Columns, i: number, element: readonly (readonly num
   }
 }
 
-/** Takes the keys of a chunk out. */
 export function eraseWide(cursor: WideCursor, { counters, tally }: Territory, chunk: Chunk<Columns>): number {
   const { slots } = cursor.table;
   return eachElement(cursor, chunk, counters, () => {

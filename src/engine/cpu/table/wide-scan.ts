@@ -24,7 +24,6 @@ export function collectWideSlots(
   }
 }
 
-/** Measures a table of wide slots. */
 export class WideMeasurement extends Measurement {
   readonly #format: SlotFormat;
 

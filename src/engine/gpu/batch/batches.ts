@@ -27,7 +27,6 @@ export interface Batch<K extends KeyType, V extends ValueType> {
 /** Works on a chunk, and waits until its columns are read; `readBack` brings its results back. */
 export type RunChunk = (chunk: BoundChunk, choice: Choice, readBack: ReadBack) => Promise<unknown>;
 
-/** What a batch is for: a table, or a sketch. */
 export interface BatchTarget {
   readonly host: Omit<GpuHost, "engine" | "tuning">;
   readonly spec: TableSpec;

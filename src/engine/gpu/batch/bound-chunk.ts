@@ -10,7 +10,6 @@ import { WorklistMemory } from "./worklist-memory.js";
 export interface BoundChunk extends Chunk {
   readonly scratch: Scratch;
   readonly keys: Column;
-  /** Values that the batch brings. */
   readonly values: Column | undefined;
   /** A byte an element: those whose byte is 0 are left out. */
   readonly mask: Column | undefined;
@@ -26,7 +25,6 @@ export interface BoundChunk extends Chunk {
   readonly log: PlanLog | undefined;
 }
 
-/** Makes a bound chunk. */
 export function boundChunk(
   { first, count }: Chunk,
   scratch: Scratch,

@@ -143,7 +143,6 @@ export async function newArray<T extends ScalarType>(
   return gpuArray(engine, gpu, type, length, { buffer, byteOffset: 0, owned: true });
 }
 
-/** Where an array lies. */
 export interface Place {
   readonly buffer: GpuBuffer;
   readonly byteOffset: number;

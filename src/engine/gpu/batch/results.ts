@@ -27,7 +27,6 @@ import {
   type Scratch,
 } from "./columns.js";
 
-/** What results are made with. */
 export type ResultHost = Pick<GpuHost, "engine" | "gpu">;
 
 /** Elements whose byte in `flags` is 0, and the element that stands for them. */
@@ -116,7 +115,6 @@ export interface Result<T extends ElementType> {
 /** A result, or null where a call has none. */
 type ResultOrNull<T extends ElementType | null> = T extends ElementType ? Result<T> : null;
 
-/** The results of one call. */
 export class Results<A extends ElementType, B extends ElementType | null> {
   constructor(readonly columns: readonly [Result<A>, ResultOrNull<B>]) {}
 

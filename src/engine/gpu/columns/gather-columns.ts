@@ -7,9 +7,10 @@ import { LimitError } from "../../../errors.js";
 import type { DeviceColumn, DeviceValues, Words } from "../../device-columns.js";
 import type { JoinCall } from "../../row-operations.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
-import { checkBinding, type RecordChunk, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { checkBinding, type RowRun, runRows } from "../groups/row-run.js";
 import { scanning } from "../groups/scan.js";
 import { totalOf } from "../groups/totals.js";
+import type { GpuHost } from "../host.js";
 import type { Range } from "../runtime.js";
 import {
   gatherBytesKernel,
@@ -21,9 +22,8 @@ import {
 /** Operations over columns pack no records. */
 export const NO_RECORDS = { rowWords: 0, plainWords: 0, nullWords: 0, columnWords: [] };
 
-/** Gathers columns; see engine/device-columns.ts. */
 export async function gatherColumns(
-  host: RowHost,
+  host: GpuHost,
   columns: readonly DeviceColumn[],
   rows: Words,
   mayLack: boolean,
@@ -47,7 +47,6 @@ export async function gatherColumns(
 
 type Strings = Extract<DeviceValues, { kind: "strings" }>;
 
-/** One call under way. */
 class Gathering {
   constructor(
     private readonly run: RowRun,
@@ -77,11 +76,9 @@ class Gathering {
     if (width < 4) return { kind: "fixed", width, data: await this.#small(4 / width, data) };
     const words = this.length * (width / 4);
     const gathered = await this.#add(words);
-    const gather = await this.run.step(gatherWordsKernel, {});
     const bindings = { rows: this.rows, data: await this.run.bind(data), gathered: gathered.range };
-    await this.#ahead("gather words", words, (recorder, chunk) =>
-      gather(recorder, bindings, { ...chunk, columnWidth: width / 4 }),
-    );
+    const params = { columnWidth: width / 4 };
+    await this.run.over(gatherWordsKernel, {}, words, bindings, params, { waits: false });
     return { kind: "fixed", width, data: gathered.array };
   }
 
@@ -90,12 +87,10 @@ class Gathering {
     const words = Math.ceil(this.length / valuesPerWord);
     const gathered = await this.#add(words);
     const constants = { VALUES_PER_WORD: valuesPerWord, HAS_DATA: data !== null };
-    const gather = await this.run.step(gatherSmallKernel, constants);
     const source = data === null ? undefined : await this.run.bind(data);
     const bindings = { rows: this.rows, data: source, gathered: gathered.range };
-    await this.#ahead("gather small", words, (recorder, chunk) =>
-      gather(recorder, bindings, { ...chunk, total: this.length }),
-    );
+    const params = { total: this.length };
+    await this.run.over(gatherSmallKernel, constants, words, bindings, params, { waits: false });
     return gathered.array;
   }
 
@@ -114,7 +109,6 @@ class Gathering {
     });
     const words = Math.ceil(total / 4);
     const gathered = await this.#add(words);
-    const gather = await run.step(gatherBytesKernel, {});
     const bindings = {
       rows,
       offsets: source,
@@ -122,9 +116,7 @@ class Gathering {
       outStarts: starts.range,
       gathered: gathered.range,
     };
-    await this.#ahead("gather bytes", words, (recorder, chunk) =>
-      gather(recorder, bindings, { ...chunk, total: length }),
-    );
+    await run.over(gatherBytesKernel, {}, words, bindings, { total: length }, { waits: false });
     return { kind: "strings", offsets: starts.array, bytes: gathered.array, most };
   }
 
@@ -132,22 +124,13 @@ class Gathering {
   async #lengths(offsets: Range, lengths: ResultColumn): Promise<number> {
     const { run, rows } = this;
     const before = totalOf(run.counters);
-    const measure = await run.step(stringLengthsKernel, {});
     const bindings = { rows, offsets, lengths: lengths.range, control: run.control };
-    await this.#each("string lengths", this.length, (recorder, chunk) => measure(recorder, bindings, chunk));
+    await run.over(stringLengthsKernel, {}, this.length, bindings);
     return totalOf(run.counters) - before;
   }
 
   #add(words: number): Promise<ResultColumn> {
     checkBinding(this.run.host.gpu, words * 4);
     return this.results.add(words);
-  }
-
-  #each(operation: string, count: number, record: RecordChunk): Promise<void> {
-    return this.run.eachChunk(operation, count, record, { isPass: false });
-  }
-
-  #ahead(operation: string, count: number, record: RecordChunk): Promise<void> {
-    return this.run.eachChunk(operation, count, record, { isPass: false, waits: false });
   }
 }

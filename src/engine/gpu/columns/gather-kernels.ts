@@ -25,7 +25,6 @@ export const gatherSmallKernel = kernelSource("gather small", rowParams, [
   }),
 ]);
 
-/** Bytes of each string, and of all. */
 export const stringLengthsKernel = kernelSource("string lengths", rowParams, [
   rowsFragment,
   rowCounters.control,
@@ -33,7 +32,6 @@ export const stringLengthsKernel = kernelSource("string lengths", rowParams, [
   fragment("columns/string-lengths", { bindings: { ...byRow, offsets: read(), lengths: readWrite() } }),
 ]);
 
-/** Bytes of strings. */
 export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
   ...eachRow,
   searching,
@@ -48,7 +46,6 @@ export const gatherBytesKernel = kernelSource("gather bytes", rowParams, [
   }),
 ]);
 
-/** Rows as a mask of bytes. */
 export const maskRowsKernel = kernelSource("mask rows", rowParams, [
   ...eachRow,
   fragment("columns/mask-rows", { bindings: { ...byRow, mask: readWrite("array<atomic<u32>>") } }),

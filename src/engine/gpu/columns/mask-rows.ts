@@ -2,13 +2,13 @@
 import type { DeviceArray } from "../../device-array.js";
 import type { Words } from "../../device-columns.js";
 import { newArray, placeOf } from "../batch/columns.js";
-import { checkBinding, type RowHost, runRows } from "../groups/row-run.js";
+import { checkBinding, runRows } from "../groups/row-run.js";
+import type { GpuHost } from "../host.js";
 import { bufferSize } from "../memory/buffer-pool.js";
 import { NO_RECORDS } from "./gather-columns.js";
 import { maskRowsKernel } from "./gather-kernels.js";
 
-/** Lists rows as a mask; see engine/device-columns.ts. */
-export async function maskRows(host: RowHost, rows: Words, length: number): Promise<DeviceArray<"u8">> {
+export async function maskRows(host: GpuHost, rows: Words, length: number): Promise<DeviceArray<"u8">> {
   const { engine, gpu } = host;
   const size = bufferSize(length);
   checkBinding(gpu, size);
@@ -17,10 +17,9 @@ export async function maskRows(host: RowHost, rows: Words, length: number): Prom
   const work = { call: { nullsEqual: false }, layout: NO_RECORDS, rows: rows.length, passes: 1 };
   try {
     await runRows(host, work, async (run) => {
-      const set = await run.step(maskRowsKernel, {});
       const bindings = { rows: await run.bind(rows), mask: { buffer, size } };
       await run.submit("clear", (recorder) => recorder.clear(buffer, 0, size));
-      await run.dispatch("mask rows", rows.length, (recorder, chunk) => set(recorder, bindings, chunk));
+      await run.over(maskRowsKernel, {}, rows.length, bindings, {}, { dispatched: true });
     });
     return mask;
   } catch (error) {

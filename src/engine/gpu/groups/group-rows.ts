@@ -6,15 +6,16 @@
  * Group numbers and the order within a group depend on which row comes first, so they may differ between two calls. The
  * results are device arrays of the engine's pool; when the call fails they are given back.
  */
-
 import type { DeviceArray } from "../../device-array.js";
 import { type GroupCall, RowGroups } from "../../row-groups.js";
 import type { RowKeys } from "../../rows.js";
+import type { GpuHost } from "../host.js";
 import type { Range } from "../runtime.js";
 import { buildGroups, type GroupTable, listMembers } from "./group-table.js";
 import { ResultColumns } from "./result-columns.js";
+import { numberGroupsKernel } from "./row-kernels.js";
 import { largestRange, recordLayout } from "./row-records.js";
-import { checkBinding, type RowHost, type RowRun, runRows } from "./row-run.js";
+import { checkBinding, type RowRun, runRows } from "./row-run.js";
 import { scanning } from "./scan.js";
 
 /** Passes over the rows after packing: numbering rows, numbering groups, listing. */
@@ -24,7 +25,7 @@ const PASSES = 3;
  * Groups rows; see row-groups.ts.
  * @throws LimitError when the rows take more than the GPU binds at once or has memory for.
  */
-export async function groupRows(host: RowHost, keys: RowKeys, call: GroupCall): Promise<RowGroups> {
+export async function groupRows(host: GpuHost, keys: RowKeys, call: GroupCall): Promise<RowGroups> {
   const { rows } = keys;
   const layout = recordLayout(keys, keys);
   checkBinding(host.gpu, largestRange(keys, layout));
@@ -65,11 +66,9 @@ export async function numberGroups(
   groupOf: Range,
   counts?: Range,
 ): Promise<void> {
-  const number = await run.step(run.host.sources.numberGroups, { COUNTED: counts !== undefined });
   const bindings = { groupOf, numbers: table.numbers, sizes: table.sizes, counts };
-  await run.eachChunk("number groups", table.side.rows, (recorder, chunk) =>
-    number(recorder, bindings, chunk),
-  );
+  const constants = { COUNTED: counts !== undefined };
+  await run.over(numberGroupsKernel, constants, table.side.rows, bindings, {}, { isPass: true });
 }
 
 /**

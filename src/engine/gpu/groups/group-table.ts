@@ -6,13 +6,13 @@
  *
  * Joins know groups by their leaders. group-rows.ts, which wants numbers without gaps, asks for those too.
  */
-
 import { EngineError } from "../../../errors.js";
 import type { DeviceKeys } from "../../device-columns.js";
 import type { Keying } from "../../hash-seed.js";
 import { EMPTY } from "../../layout.js";
 import { filling } from "../fill.js";
 import type { Range } from "../runtime.js";
+import { listMembersKernel, numberRowsKernel } from "./row-kernels.js";
 import { packRecords, type Records } from "./row-records.js";
 import type { RowRun, StepOptions } from "./row-run.js";
 
@@ -51,7 +51,6 @@ export interface GroupTable {
   readonly members: number;
 }
 
-/** What `buildGroups` is asked for. */
 export interface GroupOptions {
   /** Where the rows' leaders go. */
   readonly leaders: Range;
@@ -61,7 +60,6 @@ export interface GroupOptions {
   readonly ranked?: boolean;
 }
 
-/** A table that is being built: kernels that are submitted after it may probe it. */
 export interface GroupsAhead {
   readonly table: Omit<GroupTable, "groups" | "members">;
   /**
@@ -93,7 +91,7 @@ export async function beginGroups(
   { leaders, numbered, ranked = true }: GroupOptions,
   waits = false,
 ): Promise<GroupsAhead> {
-  const { gpu, sources } = run.host;
+  const { gpu } = run.host;
   const { rows } = side;
   const slots = rows * SLOTS_PER_ROW;
   const reach = run.reseeded < RESEEDED ? Math.min(REACH, slots) : slots;
@@ -102,7 +100,7 @@ export async function beginGroups(
   const ranks = await run.range(ranked ? rows * 4 : 0);
   const numbers = numbered ? await run.range(rows * 4) : undefined;
   const fill = await filling(gpu, EMPTY);
-  const numberRows = await run.step(sources.numberRows, { NUMBERED: numbered, RANKED: ranked });
+  const numberRows = await run.step(numberRowsKernel, { NUMBERED: numbered, RANKED: ranked });
   run.queue((recorder) => {
     fill(recorder, table);
     recorder.clear(sizes.buffer, 0, sizes.size);
@@ -166,9 +164,5 @@ export async function listMembers(
   { groupOf, starts, members }: { groupOf: Range; starts: Range; members: Range },
   isPass: boolean,
 ): Promise<void> {
-  const list = await run.step(run.host.sources.listMembers, {});
-  const bindings = { groupOf, ranks, starts, members };
-  await run.eachChunk("list members", rows, (recorder, chunk) => list(recorder, bindings, chunk), {
-    isPass,
-  });
+  await run.over(listMembersKernel, {}, rows, { groupOf, ranks, starts, members }, {}, { isPass });
 }

@@ -1,10 +1,9 @@
 /** Columns that operations on rows answer: device arrays of the engine's pool, as kernels bind them. */
-
 import type { DeviceArray } from "../../device-array.js";
 import { newArray, placeOf } from "../batch/columns.js";
+import type { GpuHost } from "../host.js";
 import { bufferSize } from "../memory/buffer-pool.js";
 import type { Range } from "../runtime.js";
-import type { RowHost } from "./row-run.js";
 
 /** A result column, and what kernels bind of it. */
 export interface ResultColumn {
@@ -16,7 +15,7 @@ export interface ResultColumn {
 export class ResultColumns {
   readonly #arrays: DeviceArray<"u32">[] = [];
 
-  constructor(private readonly host: RowHost) {}
+  constructor(private readonly host: GpuHost) {}
 
   async add(length: number): Promise<ResultColumn> {
     return this.take(await newArray(this.host.engine, this.host.gpu, "u32", length));

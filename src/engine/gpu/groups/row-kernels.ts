@@ -2,12 +2,9 @@
  * The kernels of grouping: which fragments make up those that pack rows into records, number equal rows and list
  * members; and what kernels need that find the group of a row, those of joins among them.
  */
-
 import { countersOf } from "../counters.js";
 import { fragment, kernelSource, read, readWrite } from "../kernel-source.js";
-import type { Tuning } from "../tuning.js";
 
-/** What a dispatch over rows is told. */
 export const rowParams = [
   /** Rows (outputs, slots) first .. first + count are this dispatch's. */
   "first",
@@ -178,7 +175,6 @@ export const rowCounters = countersOf("RowControl", [
 /** Rows (or pairs) that one workgroup takes. */
 export const ROW_TILE = 256;
 
-/** Rows by number. */
 export const rowsFragment = fragment("groups/rows");
 /** An entry point that goes over rows, for kernels that have these already. */
 export const eachElement = fragment("groups/each-element");
@@ -230,60 +226,50 @@ export const exchanging = [
   fragment("direct/cas"),
 ];
 
-/** The kernels that pack, number and list rows. */
-export class GroupKernels {
-  readonly packWords = kernelSource("pack words", rowParams, [
-    ...packing,
-    fragment("groups/pack-words", { bindings: { data: read() } }),
-  ]);
-  readonly packBytes = kernelSource("pack bytes", rowParams, [
-    ...packing,
-    fragment("groups/bytes-at"),
-    fragment("groups/pack-bytes", { bindings: { starts: read(), ends: read(), bytes: read() } }),
-  ]);
-  readonly numberGroups = kernelSource("number groups", rowParams, [
-    ...eachRow,
-    fragment("groups/number-groups", {
-      bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
-      constants: [
-        /** Sizes are known, and counts wanted. */
-        "COUNTED",
-      ],
-    }),
-  ]);
-  readonly listMembers = kernelSource("list members", rowParams, [
-    ...eachRow,
-    fragment("groups/list-members", {
-      bindings: { groupOf: read(), ranks: read(), starts: read(), members: readWrite() },
-    }),
-  ]);
-  readonly numberRows;
-  /** A constant of the packing kernels. */
-  readonly hashMask: number;
-
-  constructor(tuning: Tuning) {
-    this.numberRows = kernelSource("number rows", rowParams, [
-      ...comparingOneSide,
-      ...exchanging,
-      fragment("groups/number-rows", {
-        bindings: {
-          /** Per leader: rows of its group. */
-          sizes: readWrite("array<atomic<u32>>"),
-          /** Per row: its leader, EMPTY while it has none. */
-          leaders: readWrite(),
-          /** Per row: rows of its group that came before it. */
-          ranks: readWrite(),
-          /** Per leader: the number of its group. */
-          numbers: readWrite(),
-        },
-        constants: [
-          /** Numbers are wanted. */
-          "NUMBERED",
-          /** Ranks and sizes are. */
-          "RANKED",
-        ],
-      }),
-    ]);
-    this.hashMask = tuning.rowHashMask ?? 0xffffffff;
-  }
-}
+export const packWordsKernel = kernelSource("pack words", rowParams, [
+  ...packing,
+  fragment("groups/pack-words", { bindings: { data: read() } }),
+]);
+export const packBytesKernel = kernelSource("pack bytes", rowParams, [
+  ...packing,
+  fragment("groups/bytes-at"),
+  fragment("groups/pack-bytes", { bindings: { starts: read(), ends: read(), bytes: read() } }),
+]);
+export const numberRowsKernel = kernelSource("number rows", rowParams, [
+  ...comparingOneSide,
+  ...exchanging,
+  fragment("groups/number-rows", {
+    bindings: {
+      /** Per leader: rows of its group. */
+      sizes: readWrite("array<atomic<u32>>"),
+      /** Per row: its leader, EMPTY while it has none. */
+      leaders: readWrite(),
+      /** Per row: rows of its group that came before it. */
+      ranks: readWrite(),
+      /** Per leader: the number of its group. */
+      numbers: readWrite(),
+    },
+    constants: [
+      /** Numbers are wanted. */
+      "NUMBERED",
+      /** Ranks and sizes are. */
+      "RANKED",
+    ],
+  }),
+]);
+export const numberGroupsKernel = kernelSource("number groups", rowParams, [
+  ...eachRow,
+  fragment("groups/number-groups", {
+    bindings: { groupOf: readWrite(), numbers: read(), sizes: read(), counts: readWrite() },
+    constants: [
+      /** Sizes are known, and counts wanted. */
+      "COUNTED",
+    ],
+  }),
+]);
+export const listMembersKernel = kernelSource("list members", rowParams, [
+  ...eachRow,
+  fragment("groups/list-members", {
+    bindings: { groupOf: read(), ranks: read(), starts: read(), members: readWrite() },
+  }),
+]);

@@ -9,7 +9,7 @@ import type { DeviceKeys, Words } from "../../device-columns.js";
 import { asBytes } from "../../scalars.js";
 import { placeOf, Scratch } from "../batch/columns.js";
 import type { GpuBuffer, Range } from "../runtime.js";
-import type { RowParams } from "./row-kernels.js";
+import { packBytesKernel, packWordsKernel, type RowParams } from "./row-kernels.js";
 import type { RowRun } from "./row-run.js";
 
 /** Where things are in a record; the same for both sides of a join. */
@@ -21,7 +21,6 @@ export interface RecordLayout {
   columnWords: number[];
 }
 
-/** One side's records. */
 export interface Records {
   rows: number;
   records: Range;
@@ -112,11 +111,9 @@ async function packStrings(
   return { bytes, starts };
 }
 
-/** Copies an array of the device, from its element `first` on. */
-async function copyWords(run: RowRun, words: Words, to: GpuBuffer, at: number, first = 0): Promise<void> {
+async function copyWords(run: RowRun, words: Words, to: GpuBuffer, at: number): Promise<void> {
   const { buffer, byteOffset } = placeOf(words);
-  const size = (words.length - first) * 4;
-  await run.submit("copy", (recorder) => recorder.copy(buffer, byteOffset + first * 4, to, at, size));
+  await run.submit("copy", (recorder) => recorder.copy(buffer, byteOffset, to, at, words.length * 4));
 }
 
 async function packColumn(
@@ -125,33 +122,22 @@ async function packColumn(
   { rows, records, bytes }: Records,
   params: RowParams,
 ): Promise<void> {
-  const { gpu, sources } = run.host;
+  const { gpu, tuning } = run.host;
   const scratch = new Scratch(gpu);
   const columns = new ColumnRanges(run, scratch, rows);
   try {
     const validity = await columns.validity(column.validity);
-    const constants = { NULLABLE: validity !== undefined, HASH_MASK: sources.hashMask };
+    const constants = { NULLABLE: validity !== undefined, HASH_MASK: tuning.rowHashMask ?? 0xffffffff };
+    const isAhead = { isPass: true, waits: false };
     const head = { records, validity };
     const width = widthOf(column);
     if (width !== undefined) {
       const { data } = column as { data: Uint32Array | Words };
-      const words = await columns.words(data, 0, rows * width);
-      const pack = await run.step(sources.packWords, constants);
-      await run.eachChunk(
-        "pack words",
-        rows,
-        (recorder, chunk) => pack(recorder, { ...head, data: words }, { ...params, ...chunk }),
-        { waits: false },
-      );
+      const bindings = { ...head, data: await columns.words(data, 0, rows * width) };
+      await run.over(packWordsKernel, constants, rows, bindings, params, isAhead);
     } else {
       const { starts, ends } = await columns.bounds(column as StringColumn);
-      const pack = await run.step(sources.packBytes, constants);
-      await run.eachChunk(
-        "pack bytes",
-        rows,
-        (recorder, chunk) => pack(recorder, { ...head, starts, ends, bytes }, { ...params, ...chunk }),
-        { waits: false },
-      );
+      await run.over(packBytesKernel, constants, rows, { ...head, starts, ends, bytes }, params, isAhead);
     }
     if (columns.hasUploads) await run.flush("pack rows");
   } finally {

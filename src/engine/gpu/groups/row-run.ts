@@ -7,7 +7,6 @@
  * (`eachChunk`, unless submissions cost nothing), and some are submitted, so that the GPU begins (`dispatch`). However the call ends, its memory is
  * given back.
  */
-
 import type { Words } from "../../device-columns.js";
 import { type Keying, keyingOf } from "../../hash-seed.js";
 import type { ChunkPlan } from "../../plan.js";
@@ -19,22 +18,13 @@ import { checkBinding as checkGpuBinding } from "../check-binding.js";
 import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
 import type { Bindings, GpuRuntime, Kernel, Range, Readback, Recorder, Recording } from "../runtime.js";
-import { GroupKernels, ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
+import { ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
 import { type ScanStep, scanKernels } from "./scan.js";
 
 /** Elements of a step that is not worth waiting for. */
 const AT_ONCE = { software: 2 ** 22, hardware: 2 ** 24 } as const;
 
-/** What operations on rows need of their engine. */
-export interface RowHost extends GpuHost {
-  readonly sources: GroupKernels;
-}
-
-/** The host of operations on rows. */
-export const rowHost = (host: GpuHost): RowHost => ({ ...host, sources: new GroupKernels(host.tuning) });
-
-/** What a call works on. */
 export interface RowWork {
   readonly call: GroupCall;
   readonly layout: RecordLayout;
@@ -47,11 +37,18 @@ export interface RowWork {
 /** Records a step's commands over a chunk. */
 export type RecordChunk = (recorder: Recorder, chunk: Chunk) => void;
 
-/** See `RowRun.eachChunk`. */
 export interface StepOptions {
   readonly isPass?: boolean;
   readonly waits?: boolean;
   readonly onChunk?: (() => void) | undefined;
+}
+
+export interface OverOptions extends StepOptions {
+  /** Rows that an invocation takes. */
+  readonly items?: number;
+  /** The name under which the pacer remembers the kernel's speed: its label unless told. */
+  readonly operation?: string;
+  readonly dispatched?: boolean;
 }
 
 /** Records one dispatch of a kernel; `count` says over how many invocations. */
@@ -66,7 +63,7 @@ export type RowStep<B extends string> = (
  * @param kept takes the call's memory in place of that; whoever made it gives it back
  */
 export async function runRows<T>(
-  host: RowHost,
+  host: GpuHost,
   work: RowWork,
   operation: (run: RowRun) => Promise<T>,
   kept?: Scratch,
@@ -96,7 +93,6 @@ export function checkBinding(gpu: GpuRuntime, bytes: number): void {
   checkGpuBinding(gpu, bytes, "Use fewer rows at a time, or the cpu backend.");
 }
 
-/** A call under way; made by `runRows`. */
 export class RowRun {
   /** As of the last submission that was waited for. */
   counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
@@ -112,7 +108,7 @@ export class RowRun {
   #reported = 0;
 
   constructor(
-    readonly host: RowHost,
+    readonly host: GpuHost,
     private readonly work: RowWork,
     private readonly scratch: Scratch,
     private readonly submissions: Submissions,
@@ -204,7 +200,6 @@ export class RowRun {
     for (const source of sources) this.host.gpu.compile(source, constants).catch(() => {});
   }
 
-  /** What records a scan. */
   scanStep(kernel: keyof typeof scanKernels): Promise<ScanStep> {
     return this.step(scanKernels[kernel], {});
   }
@@ -222,7 +217,6 @@ export class RowRun {
     this.#reads.push(read);
   }
 
-  /** Submits what was queued. */
   async flush(label: string): Promise<void> {
     if (this.#queued.length > 0) await this.submit(label, () => {});
   }
@@ -303,6 +297,24 @@ export class RowRun {
       });
     }
     if (isPass) this.#done += rows;
+  }
+
+  /**
+   * A kernel over `count` rows, compiled and recorded: by `eachChunk`, as no pass unless told, or by `dispatch`.
+   * @param params of all chunks
+   */
+  async over<B extends string, C extends string>(
+    source: KernelSource<keyof RowParams, B, C>,
+    constants: Constants<C>,
+    count: number,
+    bindings: Bindings<B>,
+    params: RowParams = {},
+    { items, operation = source.label, dispatched, ...options }: OverOptions = {},
+  ): Promise<void> {
+    const step = await this.step(source, constants, items);
+    const record: RecordChunk = (recorder, chunk) => step(recorder, bindings, { ...params, ...chunk });
+    if (dispatched) return this.dispatch(operation, count, record);
+    return this.eachChunk(operation, count, record, { isPass: false, ...options });
   }
 
   /**

@@ -8,7 +8,6 @@ import type { Bindings, Range, Recorder } from "../runtime.js";
 const SCAN_TILE = 2048;
 const ROW_TILE = 256;
 
-/** What a dispatch is told. */
 export const scanParams = [
   /** Words of the whole array. */
   "total",

@@ -17,7 +17,6 @@ const SAMPLED = 2 ** 14;
 const LEAST_SAMPLED = 2 ** 15;
 const RANGE_ITEMS = 16;
 
-/** The words of a key column. */
 export type KeyWords = WordColumn | DeviceWordColumn;
 
 /** The only key column, of one or two words. */
@@ -26,7 +25,6 @@ export function oneWord({ columns }: DeviceKeys): KeyWords | undefined {
   return columns.length === 1 && "width" in column && column.width <= 2 ? column : undefined;
 }
 
-/** Keys as kernels bind them. */
 export interface BoundKeys {
   readonly rows: number;
   readonly bindings: { readonly keys: Range; readonly keyValidity: Range | undefined };
@@ -62,7 +60,6 @@ export async function boundWords(
   return range;
 }
 
-/** Where keys lie. */
 export interface KeyRange {
   /** The least one's words. */
   readonly lowest: number;
@@ -115,14 +112,8 @@ export async function narrowKeys(run: RowRun, keys: BoundKeys): Promise<Range | 
   const range = await keyRange(run, keys, 0xffffffff);
   if (range === null) return null;
   const narrowed = await run.range(keys.rows * 4);
-  const narrow = await run.step(narrowKeysKernel, keys.constants);
   const bindings = { ...keys.bindings, narrowed };
   const params = { ...keys.params, lowest: range.lowest };
-  await run.eachChunk(
-    "narrow keys",
-    keys.rows,
-    (recorder, chunk) => narrow(recorder, bindings, { ...params, ...chunk }),
-    { isPass: false, waits: false },
-  );
+  await run.over(narrowKeysKernel, keys.constants, keys.rows, bindings, params, { waits: false });
   return narrowed;
 }

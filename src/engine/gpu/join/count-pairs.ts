@@ -21,7 +21,6 @@ export interface PairCount {
   readonly inputs: PairInputs;
 }
 
-/** The build rows of a table, group after group. */
 export interface GroupLists {
   /** Per leader: where its group begins in `members`. */
   readonly starts: Range;

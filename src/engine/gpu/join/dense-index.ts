@@ -118,7 +118,6 @@ async function denseRange(run: RowRun, keys: BoundKeys, below: number | undefine
   return { lowest: 0, lowestUpper: 0, places: below };
 }
 
-/** An array over the keys of a build side. */
 export class DenseIndex implements Partners {
   #rowsAt: Range | undefined;
   /** The last is there for nulls. */
@@ -162,20 +161,14 @@ export class DenseIndex implements Partners {
     return (recorder, out, params) => select(recorder, { ...bindings, ...out }, { ...told, ...params });
   }
 
-  /** The partner of every probe row, as a column. */
   async partners(columns: ResultColumns): Promise<ResultColumn> {
     const { run, probe } = this;
     const rowsAt = await this.#place();
     const partners = await columns.add(probe.rows);
-    const find = await run.step(densePartnersKernel, probe.constants);
     const bindings = { ...probe.bindings, rowsAt, partners: partners.range };
+    const options = { operation: "join probe", waits: false };
     const params = this.#params(probe);
-    await run.eachChunk(
-      "join probe",
-      probe.rows,
-      (recorder, chunk) => find(recorder, bindings, { ...params, ...chunk }),
-      { isPass: false, waits: false },
-    );
+    await run.over(densePartnersKernel, probe.constants, probe.rows, bindings, params, options);
     return partners;
   }
 
@@ -185,16 +178,10 @@ export class DenseIndex implements Partners {
     const { rows } = build;
     const sizes = await run.range(this.#words * 4);
     const [leaders, ranks] = [await run.range(rows * 4), await run.range(rows * 4)];
-    const count = await run.step(countPlacesKernel, build.constants);
     const bindings = { ...build.bindings, sizes, leaders, ranks };
-    const params = this.#params(build);
     run.queue((recorder) => recorder.clear(sizes.buffer, 0, sizes.size));
-    await run.eachChunk(
-      "count places",
-      rows,
-      (recorder, chunk) => count(recorder, bindings, { ...params, ...chunk }),
-      { isPass: false, waits: false },
-    );
+    const params = this.#params(build);
+    await run.over(countPlacesKernel, build.constants, rows, bindings, params, { waits: false });
     const find = await run.step(denseMatchesKernel, probe.constants);
     const finding = { ...probe.bindings, control: run.control, sizes };
     const probing = this.#params(probe);
@@ -219,16 +206,11 @@ export class DenseIndex implements Partners {
     const rowsAt = await run.range(this.#words * 4);
     this.#rowsAt = rowsAt;
     const fill = await filling(gpu, EMPTY);
-    const place = await run.step(placeRowsKernel, build.constants);
     const count = await run.step(countPlacedKernel, {}, COUNTED_ITEMS);
-    const params = this.#params(build);
     run.queue((recorder) => fill(recorder, rowsAt));
-    await run.eachChunk(
-      "place rows",
-      build.rows,
-      (recorder, chunk) => place(recorder, { ...build.bindings, rowsAt }, { ...params, ...chunk }),
-      { isPass: false, waits: false },
-    );
+    const bindings = { ...build.bindings, rowsAt };
+    const params = this.#params(build);
+    await run.over(placeRowsKernel, build.constants, build.rows, bindings, params, { waits: false });
     const words = Math.ceil(this.#words / 4);
     run.queue((recorder) => count(recorder, { rowsAt, control: run.control }, { count: words }));
     return rowsAt;

@@ -10,7 +10,6 @@ import { selecting } from "./join-kernels.js";
 
 const partners = fragment("join/partner-placed", { bindings: { rowsAt: read() } });
 
-/** Puts build rows at their places. */
 export const placeRowsKernel = kernelSource("place rows", denseParams, [
   ...eachRow,
   keyPlaces,
@@ -26,7 +25,6 @@ export const countPlacedKernel = kernelSource("count placed", denseParams, [
   fragment("join/count-placed", { bindings: { rowsAt: read("array<vec4u>") } }),
 ]);
 
-/** The partner of every probe row. */
 export const densePartnersKernel = kernelSource("dense partners", denseParams, [
   ...eachRow,
   keyPlaces,

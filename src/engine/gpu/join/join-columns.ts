@@ -12,8 +12,9 @@ import type { JoinCall } from "../../row-operations.js";
 import { gatherColumns, NO_RECORDS } from "../columns/gather-columns.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { ROW_TILE } from "../groups/row-kernels.js";
-import { type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { type RowRun, runRows } from "../groups/row-run.js";
 import type { KeyWords } from "../groups/word-keys.js";
+import type { GpuHost } from "../host.js";
 import type { Range } from "../runtime.js";
 import { joinPartsKernels } from "./join-kernels.js";
 import {
@@ -43,7 +44,6 @@ interface Along {
   readonly words: number;
 }
 
-/** A join that goes this way. */
 interface Joining {
   readonly sides: PartSides;
   readonly build: Along;
@@ -58,9 +58,8 @@ interface Written {
   readonly probe: ResultColumn | null;
 }
 
-/** Joins columns; see engine/device-columns.ts. */
 export async function joinColumns(
-  host: RowHost,
+  host: GpuHost,
   left: JoinedSide,
   right: JoinedSide,
   call: Omit<JoinCall, "nullsEqual">,
@@ -96,7 +95,7 @@ export async function joinColumns(
 }
 
 /** Null where sides cannot be matched by parts, or columns cannot go along. */
-function joiningOf(host: RowHost, own: JoinedSide, others: JoinedSide): Joining | null {
+function joiningOf(host: GpuHost, own: JoinedSide, others: JoinedSide): Joining | null {
   const sides = partSides({ host }, own.keys, others.keys);
   if (sides === null) return null;
   const { width } = sides.build;
@@ -198,7 +197,7 @@ function ofSide(
 
 /** The build side's columns, which may be to be gathered by row numbers. */
 async function ofBuild(
-  host: RowHost,
+  host: GpuHost,
   written: Written,
   { build }: Joining,
   call: Pick<JoinCall, "signal">,

@@ -42,7 +42,6 @@ export const expandKernel = kernelSource("expand", rowParams, [
   }),
 ]);
 
-/** The partner of every probe row. */
 export const partnersKernel = kernelSource("partners", rowParams, [
   ...finding,
   eachElement,
@@ -75,7 +74,6 @@ export const selectRowsKernel = kernelSource("select rows", rowParams, [
 
 /** Rows that a workgroup of `count partners` takes for each that others take. */
 export const COUNT_ITEMS = 32;
-/** Counts the rows that have a partner. */
 export const countPartnersKernel = kernelSource("count partners", rowParams, [
   rowsFragment,
   rowCounters.control,
@@ -88,7 +86,6 @@ export const markRowsKernel = kernelSource("mark rows", rowParams, [
   fragment("join/mark-rows", { bindings: { partners: read(), marks: readWrite("array<atomic<u32>>") } }),
 ]);
 
-/** The numbers of rows. */
 export const countUpKernel = kernelSource("count up", rowParams, [
   ...eachRow,
   fragment("join/count-up", { bindings: { numbers: readWrite() } }),
@@ -126,7 +123,6 @@ const partTable = [
 ];
 const partWords = fragment("join/part-words", { bindings: { buildWords: read(), words: read() } });
 
-/** The partners of the probe rows of parts. */
 export const matchPartsKernel = kernelSource("match parts", reduceParams, [
   ...partTable,
   partWords,

@@ -53,14 +53,12 @@ const FEW_SLOTS = 4096;
 /** Key columns of build sides that could not be matched so. Should one have changed, it only takes another way. */
 const unfit = new WeakSet<object>();
 
-/** Partners that are being found. */
 export interface PartnersAhead {
   readonly partners: ResultColumn;
   /** The counters tell that these are not the partners. */
   failed(): boolean;
 }
 
-/** How parts of both sides are matched. */
 export interface PartShape {
   readonly bits: number;
   readonly slots: number;

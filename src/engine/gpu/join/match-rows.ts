@@ -7,15 +7,15 @@ import type { Placement } from "../../engine.js";
 import type { JoinKind } from "../../join-kinds.js";
 import { ResultColumns } from "../groups/result-columns.js";
 import { largestRange, type RecordLayout, recordLayout } from "../groups/row-records.js";
-import { checkBinding, type RowHost, runRows } from "../groups/row-run.js";
+import { checkBinding, runRows } from "../groups/row-run.js";
+import type { GpuHost } from "../host.js";
 import { type BuiltSide, Match, type MatchedSides } from "./match.js";
 
 /** Passes over the rows after packing: numbering or probing. */
 const PASSES = 1;
 
-/** Joins two sides; see engine/device-columns.ts. */
 export function matchRows<P extends Placement = "device">(
-  host: RowHost,
+  host: GpuHost,
   left: DeviceKeys,
   right: DeviceKeys,
   how: KindAt<P>,
@@ -38,7 +38,7 @@ export interface Indexed {
 
 /** Joins rows, which are a side of the join, with those of an index; see engine/row-operations.ts. */
 export function matchIndexed<P extends Placement = "device">(
-  host: RowHost,
+  host: GpuHost,
   { rows, layout, built }: Indexed,
   probe: DeviceKeys,
   side: "left" | "right",
@@ -51,7 +51,7 @@ export function matchIndexed<P extends Placement = "device">(
 }
 
 async function matching<P extends Placement>(
-  host: RowHost,
+  host: GpuHost,
   sides: MatchedSides,
   layout: RecordLayout,
   rows: number,

@@ -50,7 +50,6 @@ export interface BuiltSide {
   readonly lists: GroupLists | null;
 }
 
-/** What is joined. */
 export interface MatchedSides {
   readonly build: DeviceKeys;
   readonly probe: DeviceKeys;
@@ -68,7 +67,6 @@ const ONE_PARTNER = "a probe row has one partner at most";
 
 const BY_PLACE = "keys lie close together, and are the places of an array";
 
-/** One join under way. */
 export class Match {
   readonly #built: BuiltSide | null;
   #build: DeviceKeys;
@@ -105,7 +103,6 @@ export class Match {
     return this.#isHalf && !this.#buildsLeft;
   }
 
-  /** The rows on the host, of an inner or a semi join. */
   async pairs(): Promise<RowPairs> {
     const { run } = this;
     const found = await this.#find();
@@ -119,7 +116,6 @@ export class Match {
     return this.#turned(own, others, isWhole);
   }
 
-  /** The rows on the GPU. */
   async answer(): Promise<Matches> {
     const counted = await this.#find();
     const { partners, ...found }: Found = "inputs" in counted ? await this.#pairsThere(counted) : counted;
@@ -250,18 +246,13 @@ export class Match {
     return groups < members && !this.#isHalfOfProbe;
   }
 
-  /** The partner of every probe row. */
   async #probeTable(table: GroupsAhead["table"], probe: Records, isPass: boolean): Promise<ResultColumn> {
     const { run } = this;
     const partners = await this.columns.add(probe.rows);
-    const find = await run.step(partnersKernel, {});
     const { bindings, params } = probing(run, table, probe);
-    await run.eachChunk(
-      "join probe",
-      probe.rows,
-      (recorder, chunk) => find(recorder, { ...bindings, partners: partners.range }, { ...params, ...chunk }),
-      { isPass, waits: false },
-    );
+    const all = { ...bindings, partners: partners.range };
+    const options = { operation: "join probe", isPass, waits: false };
+    await run.over(partnersKernel, {}, probe.rows, all, params, options);
     return partners;
   }
 
@@ -300,7 +291,6 @@ export class Match {
     return { left: probe, right: build, ...(isWhole && { inOrder: "left" }) };
   }
 
-  /** Writes the pairs. */
   async #pairsThere({ total, inputs }: PairCount): Promise<Found> {
     const { run, columns } = this;
     const [probe, build] = [await columns.add(total), await columns.add(total)];

@@ -7,7 +7,8 @@ import type { JoinCall, RowIndex } from "../../row-operations.js";
 import { Scratch } from "../batch/columns.js";
 import { buildGroups } from "../groups/group-table.js";
 import { largestRange, recordLayout } from "../groups/row-records.js";
-import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { checkBinding, type RowRun, runRows } from "../groups/row-run.js";
+import type { GpuHost } from "../host.js";
 import { listGroups } from "./count-pairs.js";
 import type { BuiltSide } from "./match.js";
 import { matchIndexed } from "./match-rows.js";
@@ -16,7 +17,7 @@ import { matchIndexed } from "./match-rows.js";
 const PASSES = 1;
 
 /** Builds an index. @throws LimitError when the rows take more than the GPU binds at once or has memory for */
-export async function indexRows(host: RowHost, keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
+export async function indexRows(host: GpuHost, keys: DeviceKeys, call: JoinCall): Promise<RowIndex> {
   const layout = recordLayout(keys, null);
   checkBinding(host.gpu, largestRange(keys, layout));
   const memory = new Scratch(host.gpu);

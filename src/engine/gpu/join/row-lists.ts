@@ -31,7 +31,6 @@ export type SelectStep = (
   params: RowParams,
 ) => void;
 
-/** What tells the partner of each of some rows. */
 export interface Partners {
   readonly rows: number;
   selecting(constants: SelectConstants): Promise<SelectStep>;
@@ -101,10 +100,9 @@ export class RowLists {
 
   async #count(partners: ResultColumn): Promise<void> {
     const { run } = this;
-    const count = await run.step(countPartnersKernel, {}, COUNT_ITEMS);
     const bindings = { control: run.control, partners: partners.range };
-    const record: RecordChunk = (recorder, chunk) => count(recorder, bindings, chunk);
-    await run.eachChunk("count partners", partners.array.length, record, { isPass: false, waits: false });
+    const options = { items: COUNT_ITEMS, waits: false };
+    await run.over(countPartnersKernel, {}, partners.array.length, bindings, {}, options);
   }
 
   /** The first elements of a column, in memory of about their size. */
@@ -119,9 +117,8 @@ export class RowLists {
   /** Rows of a side that are in a column of its row numbers, or those that are not. */
   async rowsOf(column: ResultColumn, rows: number, matched: boolean): Promise<ResultColumn> {
     const marks = await this.noRows(rows);
-    const mark = await this.run.step(markRowsKernel, {});
     const bindings = { partners: column.range, marks: marks.range };
-    await this.each("mark rows", column.array.length, (recorder, chunk) => mark(recorder, bindings, chunk));
+    await this.run.over(markRowsKernel, {}, column.array.length, bindings);
     const listed = await this.select(partnersIn(this.run, marks), matched);
     this.columns.drop(marks);
     return listed;
@@ -130,9 +127,7 @@ export class RowLists {
   /** The numbers of all rows. @param waits for what was submitted */
   async allRows(rows: number, waits: boolean): Promise<ResultColumn> {
     const all = await this.columns.add(rows);
-    const countUp = await this.run.step(countUpKernel, {});
-    const record: RecordChunk = (recorder, chunk) => countUp(recorder, { numbers: all.range }, chunk);
-    await this.run.eachChunk("count up", rows, record, { isPass: false, waits });
+    await this.run.over(countUpKernel, {}, rows, { numbers: all.range }, {}, { waits });
     return all;
   }
 

@@ -68,7 +68,6 @@ export async function beginLists(
   });
 }
 
-/** ValueLists.append. */
 export function appendToLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
@@ -103,14 +102,12 @@ async function count(run: ListRun, state: ListState, numbers: DeviceArray<"u32">
   return entries;
 }
 
-/** What making room takes. */
 interface Need {
   readonly room: number;
   readonly records: number;
   readonly filled: number;
 }
 
-/** One call that appends values. */
 class Append {
   #ranks!: Range;
 

@@ -12,9 +12,9 @@ import type {
   ValueLists,
   Wanted,
 } from "../../value-lists.js";
+import type { GpuHost } from "../host.js";
 import { appendToLists, beginLists } from "./append.js";
 import type { GroupedBatch } from "./group-batch.js";
-import type { ListHost } from "./list-run.js";
 import { ListState } from "./list-state.js";
 import { expandLists, locateLists, lookUpLists } from "./read-lists.js";
 import { dropLists, layLists, moveLists, strikeEntries } from "./rewrite.js";
@@ -23,7 +23,7 @@ type Numbers = DeviceArray<"u32">;
 
 export class GpuLists<V extends BasicType> extends CountedLists<V, ListState> implements ValueLists<V> {
   /** Empty lists. @throws LimitError */
-  static async create<V extends BasicType>(host: ListHost, spec: ListSpec): Promise<GpuLists<V>> {
+  static async create<V extends BasicType>(host: GpuHost, spec: ListSpec): Promise<GpuLists<V>> {
     return new GpuLists<V>(await ListState.create(host, spec));
   }
 
@@ -50,11 +50,7 @@ export class GpuLists<V extends BasicType> extends CountedLists<V, ListState> im
   }
 
   /** Appends groups of equal keys: GroupedBatch.append. */
-  async appendGroups(
-    numbers: Numbers,
-    batch: GroupedBatch<BasicType>,
-    call: CallOptions,
-  ): Promise<number | null> {
+  async appendGroups(numbers: Numbers, batch: GroupedBatch<BasicType>, call: CallOptions) {
     return (await import("./append-groups.js")).appendGroups(this.state, numbers, batch, call);
   }
 

@@ -9,11 +9,12 @@ import type { BasicType } from "../../scalars.js";
 import type { BatchGroups, Groupable, ValueLists } from "../../value-lists.js";
 import { boundChunk } from "../batch/bound-chunk.js";
 import { gpuArray, Scratch } from "../batch/columns.js";
+import type { GpuHost } from "../host.js";
 import type { StagedItems } from "../partitioning.js";
 import type { Range } from "../runtime.js";
 import type { GpuLists } from "./gpu-lists.js";
 import { groupKeys, LEAST_TILE, MOST_TILE } from "./list-kernels.js";
-import { type ListHost, type ListRun, runLists } from "./list-run.js";
+import { type ListRun, runLists } from "./list-run.js";
 
 /** Tiles of a batch: enough for all of a large GPU's workgroups, several times. */
 const TILES = 2048;
@@ -56,7 +57,7 @@ export interface Tiling {
 
 /** Makes groups of a batch; null where its keys are too unevenly frequent, or the GPU has too little memory. */
 export async function groupBatch<K extends BasicType>(
-  host: ListHost,
+  host: GpuHost,
   batch: Groupable<K>,
   call: CallOptions,
 ): Promise<GroupedBatch<K> | null> {
@@ -73,7 +74,7 @@ export async function groupBatch<K extends BasicType>(
 }
 
 async function makeGroups<K extends BasicType>(
-  host: ListHost,
+  host: GpuHost,
   run: ListRun,
   scratch: Scratch,
   { table, distinct, keys, values, valueType }: Groupable<K>,

@@ -13,7 +13,6 @@ import {
 import type { ItemKind } from "../partitioning.js";
 import { selected } from "../selected.js";
 
-/** What a dispatch is told. */
 export const listParams = [
   /**
    * Elements (entries, lists) first .. first + count are this dispatch's. Columns that are bound by chunk begin with
@@ -109,7 +108,6 @@ export const flagRows = kernel("flag rows", [
   fragment("lists/flag-rows", { bindings: { words: readWrite() } }),
 ]);
 
-/** Numbers in order. */
 export const countUp = kernel("count up", [
   lists,
   fragment("lists/count-up", { bindings: { words: readWrite() } }),
@@ -163,7 +161,6 @@ export const put = kernel("put values", [
   fragment("lists/put", { bindings: { added: read(), ranks: read(), values: read() } }),
 ]);
 
-/** The bindings of grouped items. */
 const grouped = (kind: ItemKind, access = read) => [
   fragment(`lists/${kind}-items`),
   fragment("lists/item-tiles", {
@@ -171,7 +168,6 @@ const grouped = (kind: ItemKind, access = read) => [
   }),
 ];
 
-/** Makes groups of items with equal keys. */
 const grouping = (kind: ItemKind) =>
   kernel("group keys", [
     lists,
@@ -217,7 +213,6 @@ export const resolveTargets = kernel("resolve targets", [
   }),
 ]);
 
-/** Writes the values of groups there. */
 export const putGroups = kernel("put groups", [
   lists,
   ...grouped("pair"),
@@ -226,7 +221,6 @@ export const putGroups = kernel("put groups", [
   }),
 ]);
 
-/** Zeroes tallies. */
 export const resetTallies = kernel("reset tallies", [
   lists,
   fragment("lists/reset-tallies", { bindings: { numbers: read(), ranks: read(), added: readWrite() } }),
@@ -244,7 +238,6 @@ export const lookUp = kernel("look up lists", [
   }),
 ]);
 
-/** Empties lists. */
 export const drop = kernel("drop lists", [
   lists,
   control,
@@ -261,7 +254,6 @@ export const locate = kernel("locate lists", [
   fragment("lists/locate", { bindings: { offsets: readWrite(), places: readWrite() }, constants: ["OUTER"] }),
 ]);
 
-/** Writes entries. */
 export const expand = kernel("expand lists", [
   lists,
   room,

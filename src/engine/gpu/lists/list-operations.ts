@@ -7,11 +7,12 @@ import { type Groupable, type ListOperations, NO_LIST } from "../../value-lists.
 import { bindAt, gpuArray, newArray, placeOf } from "../batch/columns.js";
 import { BULK_CHUNK } from "../batch/large-batches.js";
 import { scanning } from "../groups/scan.js";
+import type { GpuHost } from "../host.js";
 import { rangeOf } from "../memory/array-elements.js";
 import type { GpuBuffer } from "../runtime.js";
 import { GpuLists } from "./gpu-lists.js";
 import { countUp, flagRows, pair } from "./list-kernels.js";
-import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./list-run.js";
+import { checkBinding, copied, type ListRun, runLists } from "./list-run.js";
 
 /**
  * Elements below which a batch is inserted as it is, and those of a key on average: fewer gain less than grouping
@@ -20,8 +21,7 @@ import { checkBinding, copied, type ListHost, type ListRun, runLists } from "./l
 const LEAST_GROUPED = 2 ** 21;
 const LEAST_COPIES = 4;
 
-/** The operations on lists of an engine. */
-export const operationsOf = (host: ListHost): ListOperations => ({
+export const operationsOf = (host: GpuHost): ListOperations => ({
   none: NO_LIST,
 
   create: (spec) => GpuLists.create(host, spec),
@@ -101,7 +101,7 @@ function paysToGroup(
  * all; answers the last one too. The caller releases the buffer.
  */
 export async function scannedFlags(
-  host: ListHost,
+  host: GpuHost,
   where: ColumnInput<"u8">,
   length: number,
   first: number,

@@ -15,9 +15,6 @@ import type { Constants, KernelSource } from "../kernel-source.js";
 import type { Bindings, GpuRuntime, Range, Readback, Recorder, Recording } from "../runtime.js";
 import { type ListParams, listCounters, TILE } from "./list-kernels.js";
 
-/** What lists need of their engine. */
-export type ListHost = GpuHost;
-
 /** Records one dispatch over `count` elements. */
 export type ListStep<B extends string> = (
   recorder: Recorder,
@@ -30,7 +27,7 @@ const zeros = new Uint8Array(listCounters.bytes);
 
 /** Runs a call's work; with a log its submissions are timed into it. */
 export async function runLists<T>(
-  host: ListHost,
+  host: GpuHost,
   { log }: Pick<CallOptions, "log">,
   operation: (run: ListRun) => Promise<T>,
 ): Promise<T> {
@@ -48,10 +45,9 @@ export async function runLists<T>(
   }
 }
 
-/** A call under way; made by `runLists`. */
 export class ListRun implements Scanner {
   constructor(
-    readonly host: ListHost,
+    readonly host: GpuHost,
     /** Memory until the call ends. */
     readonly scratch: Scratch,
     readonly submissions: Submissions,
@@ -86,7 +82,6 @@ export class ListRun implements Scanner {
     return (recorder, bindings, params) => recorder.dispatch(kernel, bindings, params, grid);
   }
 
-  /** What records a scan. */
   scanStep(kernel: keyof typeof scanKernels): Promise<ScanStep> {
     return this.step(scanKernels[kernel], {});
   }
@@ -135,7 +130,7 @@ export class ListRun implements Scanner {
 
 /** A copy of a column in the GPU's memory. */
 export async function copied<T extends ScalarType>(
-  { engine, gpu }: ListHost,
+  { engine, gpu }: GpuHost,
   type: T,
   input: ColumnInput<T>,
 ): Promise<DeviceArray<T>> {

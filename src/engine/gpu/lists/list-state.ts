@@ -6,9 +6,10 @@
  */
 import { ListCounts } from "../../list-counts.js";
 import { type ListSpec, RECORD_WORDS, recordsFor } from "../../value-lists.js";
+import type { GpuHost } from "../host.js";
 import { bufferSize } from "../memory/buffer-pool.js";
 import type { GpuBuffer } from "../runtime.js";
-import { checkBinding, type ListHost } from "./list-run.js";
+import { checkBinding } from "./list-run.js";
 
 type Part = "heads" | "added" | "room" | "records";
 
@@ -16,14 +17,14 @@ export class ListState extends ListCounts {
   readonly #buffers = new Map<Part, GpuBuffer>();
 
   private constructor(
-    readonly host: ListHost,
+    readonly host: GpuHost,
     spec: ListSpec,
   ) {
     super(spec);
   }
 
   /** Empty lists. @throws LimitError when they are larger than a binding, or there is no memory for them */
-  static async create(host: ListHost, spec: ListSpec): Promise<ListState> {
+  static async create(host: GpuHost, spec: ListSpec): Promise<ListState> {
     const state = new ListState(host, spec);
     const { numbers, room, head, valueWords } = state;
     try {
@@ -86,7 +87,6 @@ export class ListState extends ListCounts {
     gpu.memory.release(old);
   }
 
-  /** Empties all lists. */
   async clear(): Promise<void> {
     await this.host.gpu.submit("empty lists", (recorder) =>
       recorder.clear(this.#buffers.get("heads") as GpuBuffer),

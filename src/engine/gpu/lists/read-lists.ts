@@ -14,9 +14,10 @@ import { bindAt, newArray, placeOf } from "../batch/columns.js";
 import { resultColumns } from "../batch/results.js";
 import { scanning } from "../groups/scan.js";
 import { totalOf } from "../groups/totals.js";
+import type { GpuHost } from "../host.js";
 import { rangeOf } from "../memory/array-elements.js";
 import { EXPAND_TILE, expand, LOOK_UP_TILE, locate, lookUp } from "./list-kernels.js";
-import { checkBinding, type ListHost, NO_COLUMN, runLists } from "./list-run.js";
+import { checkBinding, NO_COLUMN, runLists } from "./list-run.js";
 import type { ListState } from "./list-state.js";
 
 /** What a look-up is to answer: one of these, or an entry and a flag. */
@@ -29,7 +30,6 @@ export type LookUp =
       readonly missing: number | bigint;
     };
 
-/** Result columns of a look-up of each element's list. */
 export async function lookUpLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
@@ -100,7 +100,6 @@ export async function lookUpLists(
   return second ? [first.output, second.output] : [first.output];
 }
 
-/** ValueLists.locate. */
 export async function locateLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
@@ -145,7 +144,6 @@ export async function locateLists(
   }
 }
 
-/** ValueLists.expand. */
 export async function expandLists<K extends BasicType>(
   state: ListState,
   { offsets, places }: ListMatches,
@@ -226,7 +224,7 @@ export async function expandLists<K extends BasicType>(
 }
 
 /** A whole device array as one binding. */
-export function wholeColumn(host: ListHost, array: DeviceArray) {
+export function wholeColumn(host: GpuHost, array: DeviceArray) {
   const bytes = array.length * scalarBytes[array.type];
   checkBinding(host.gpu, bytes);
   const { buffer, byteOffset } = placeOf(array);

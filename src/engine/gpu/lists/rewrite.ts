@@ -11,7 +11,6 @@ import { copied, type ListRun, runLists } from "./list-run.js";
 import { ListState } from "./list-state.js";
 import { expandLists, locateLists, wholeColumn } from "./read-lists.js";
 
-/** ValueLists.moved. */
 export async function moveLists(
   state: ListState,
   numbers: DeviceArray<"u32">,
@@ -62,7 +61,6 @@ export async function moveLists(
   }
 }
 
-/** ValueLists.lay. */
 export async function layLists(
   state: ListState,
   offsets: Uint32Array,
@@ -104,7 +102,6 @@ async function writeHeads(run: ListRun, to: ListState, offsets: DeviceArray<"u32
   );
 }
 
-/** ValueLists.strike. */
 export async function strikeEntries(
   state: ListState,
   numbers: DeviceArray<"u32">,
@@ -164,7 +161,6 @@ export async function strikeEntries(
   }
 }
 
-/** ValueLists.drop. */
 export function dropLists(state: ListState, numbers: DeviceArray<"u32">): Promise<number> {
   return runLists(state.host, {}, async (run) => {
     const empty = await run.step(drop, { HEAD: state.head });

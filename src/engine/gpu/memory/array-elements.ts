@@ -6,7 +6,6 @@ import { bindAt, newArray, type Place, placeOf } from "../batch/columns.js";
 import { align4, type GpuRuntime, type Range } from "../runtime.js";
 import { readBytes } from "./read-bytes.js";
 
-/** A device array with the elements of a typed array. */
 export async function uploadArray<T extends ScalarType>(
   engine: Engine,
   gpu: GpuRuntime,
@@ -23,7 +22,6 @@ export async function uploadArray<T extends ScalarType>(
   }
 }
 
-/** A zeroed device array. */
 export async function zeroedArray<T extends ScalarType>(
   engine: Engine,
   gpu: GpuRuntime,

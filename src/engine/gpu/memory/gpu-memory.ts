@@ -15,7 +15,6 @@ import { BufferPool, bufferSize, sizeClass, type Wanted } from "./buffer-pool.js
 /** Bytes that are kept whatever was in use. */
 const LEAST_KEPT = 2 ** 26;
 
-/** What memory is allocated from: a runtime's own part. */
 export interface BufferSource {
   /** Bytes of the largest buffer. */
   readonly maxBuffer: number;
@@ -27,7 +26,6 @@ export interface BufferSource {
   free(buffer: GpuBuffer): void;
   /** Resolves when the GPU has done what was submitted. */
   idle(): Promise<unknown>;
-  /** As of GpuRuntime. */
   guard<T>(promise: Promise<T>): Promise<T>;
   checkAlive(): void;
 }
@@ -182,14 +180,12 @@ export class GpuMemory {
     return () => this.#lenders.delete(giveUp);
   }
 
-  /** Destroys a buffer. */
   free(buffer: GpuBuffer): void {
     if (!this.#buffers.delete(buffer)) return;
     this.#held -= buffer.size;
     this.source.free(buffer);
   }
 
-  /** Destroys every buffer. */
   destroy(): void {
     this.trim();
     for (const buffer of this.#buffers.keys()) this.free(buffer);

@@ -9,7 +9,8 @@ import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { ResultColumns } from "../groups/result-columns.js";
 import { largestRange, recordLayout } from "../groups/row-records.js";
-import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { checkBinding, type RowRun, runRows } from "../groups/row-run.js";
+import type { GpuHost } from "../host.js";
 import { type MarkedRows, markRows } from "./group-order.js";
 import { raiseRows } from "./raise-rows.js";
 import { listMarkedKernel } from "./reduce-kernels.js";
@@ -18,9 +19,8 @@ import { numberedRows } from "./rows-by-group.js";
 /** Passes over the rows after packing: numbering rows, numbering groups. */
 const PASSES = 2;
 
-/** The rows that stay; see engine/device-columns.ts. */
 export async function distinctRows(
-  host: RowHost,
+  host: GpuHost,
   keys: DeviceKeys,
   keep: Keep,
   call: Omit<GroupCall, "nullsEqual">,
@@ -55,9 +55,8 @@ async function keptRows(run: RowRun, keys: DeviceKeys, keep: Keep, results: Resu
   const marked = await markRows(run, { rows, numbers: groups, states }, { latest, sizes });
   const total = isAlone ? await countMarked(run, marked) : groups;
   const listed = await results.add(total);
-  const list = await run.step(listMarkedKernel, {});
   const bindings = { marks: marked.marks, starts: marked.starts, listed: listed.range };
-  await run.dispatch("list marked", marked.words, (recorder, chunk) => list(recorder, bindings, chunk));
+  await run.over(listMarkedKernel, {}, marked.words, bindings, {}, { dispatched: true });
   return listed.array;
 }
 

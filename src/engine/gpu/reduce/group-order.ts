@@ -2,7 +2,6 @@
  * Groups in the order of their first rows: a bit for each first row, and a prefix sum of the bits. No work but one bit
  * is per row.
  */
-
 import type { ResultColumn } from "../groups/result-columns.js";
 import { ROW_TILE } from "../groups/row-kernels.js";
 import type { RowRun } from "../groups/row-run.js";
@@ -49,9 +48,8 @@ export async function orderGroups(
   if (groups >= least && numbers === groups) {
     return sortGroups(run, { groups, states, marked }, { order, firsts: firsts.range });
   }
-  const place = await run.step(orderGroupsKernel, {});
   const bindings = { states, marks, starts, order, firsts: firsts.range };
-  await run.dispatch("order groups", numbers, (recorder, chunk) => place(recorder, bindings, chunk));
+  await run.over(orderGroupsKernel, {}, numbers, bindings, {}, { dispatched: true });
 }
 
 /**
@@ -70,18 +68,13 @@ async function sortGroups(
   const { host } = run;
   const tile = tileOf(host, BINS);
   const items = (tile.WORKGROUP * tile.ITEMS) / ROW_TILE;
-  const sort = await run.step(sortGroupsKernel, { ...tile }, items);
-  const put = await run.step(putGroupsKernel, {});
   const cursors = await zeroed(run, BINS);
   const [sorted, sortedGroups] = [await run.range(groups * 8), await run.range(groups * 4)];
   const splitBits = Math.max(0, Math.ceil(Math.log2(groups / BINS)));
   const bindings = { states, marks: marked.marks, markStarts: marked.starts, cursors, sorted, sortedGroups };
-  await run.dispatch("sort groups", groups, (recorder, chunk) =>
-    sort(recorder, bindings, { splitBits, ...chunk }),
-  );
-  await run.dispatch("put groups", groups, (recorder, chunk) =>
-    put(recorder, { sorted, sortedGroups, ...to }, chunk),
-  );
+  const options = { dispatched: true };
+  await run.over(sortGroupsKernel, { ...tile }, groups, bindings, { splitBits }, { ...options, items });
+  await run.over(putGroupsKernel, {}, groups, { sorted, sortedGroups, ...to }, {}, options);
 }
 
 /** Bits of rows, and for every word of them how many bits there are before it; then how many in all. */
@@ -104,14 +97,12 @@ export async function markRows(
   const words = Math.ceil(rows / 32);
   const marks = await zeroed(run, words);
   const starts = await zeroed(run, words + 1);
-  const mark = await run.step(markKeptKernel, { ALONE: sizes !== undefined });
-  const count = await run.step(countMarksKernel, {});
   const scan = await scanning(run, starts, words + 1);
+  const options = { dispatched: true };
+  const constants = { ALONE: sizes !== undefined };
   const params = { latest: Number(latest) };
-  await run.dispatch("mark kept", numbers, (recorder, chunk) =>
-    mark(recorder, { states, sizes, marks }, { ...params, ...chunk }),
-  );
-  await run.dispatch("count marks", words, (recorder, chunk) => count(recorder, { marks, starts }, chunk));
+  await run.over(markKeptKernel, constants, numbers, { states, sizes, marks }, params, options);
+  await run.over(countMarksKernel, {}, words, { marks, starts }, {}, options);
   run.queue(scan);
   return { marks, starts, words };
 }

@@ -2,7 +2,6 @@
  * States of groups on the GPU: counts and sums (add-values.wgsl), extreme values and rows (raise.wgsl). A column's
  * states are made once, also where several reductions need them, and finished in the order of the groups' first rows.
  */
-
 import { EngineError, LimitError } from "../../../errors.js";
 import type { DeviceColumn, DeviceValues, Words } from "../../device-columns.js";
 import type { NumberColumn, Reduction } from "../../reductions.js";
@@ -46,7 +45,6 @@ const FLIP = 0xffffffff;
 /** Numbers of fewer bits have no more digits than decimals of so many words: 38, and 76. */
 const DECIMAL_BITS: { readonly [words: number]: number } = { 4: 126, 8: 252 };
 
-/** The states of one call. */
 export class GroupStates {
   readonly #counts = new Map<Words | null, States>();
   readonly #sums = new Map<DeviceValues, SumStates>();
@@ -137,7 +135,6 @@ export class GroupStates {
     throw new LimitError("decimal digits", Number.NaN, Number.NaN, "The host tells of which sum.");
   }
 
-  /** The last row of each group. */
   async lastRows(): Promise<ResultColumn> {
     this.#lastRows ??= await this.#foundRows(await this.#raised({ latest: 1 }));
     return this.#lastRows;
@@ -185,12 +182,10 @@ export class GroupStates {
     const range = await zeroed(this.run, (params.stride as number) * numbers);
     const shape = cacheShape(this.run.host.gpu, addSlotBytes(summand?.words ?? 0, false), numbered);
     const all = { ...shape.constants, ...constantsOf(summand), SUMMED: summand !== null, FIRSTS: false };
-    const add = await this.run.step(addValuesKernels[by], all, shape.items);
     const bindings = { ...numbered.bindings, states: range, ...(await this.#bound(column)) };
     const told = { ...numbered.params, ...shape.params, ...params };
-    await this.run.dispatch("add values", rows, (recorder, chunk) =>
-      add(recorder, bindings, { ...told, ...chunk }),
-    );
+    const options = { items: shape.items, dispatched: true };
+    await this.run.over(addValuesKernels[by], all, rows, bindings, told, options);
     return { range, params };
   }
 
@@ -232,13 +227,10 @@ export class GroupStates {
     count: number,
     sums?: Range,
   ): Promise<void> {
-    const { groups } = this.numbered;
-    const finish = await this.run.step(kernel, constants);
     const { order, run } = this;
     const bindings = { order, states: range, finished, control: run.control, sums };
-    await this.run.dispatch(kernel.label, count, (recorder, chunk) =>
-      finish(recorder, bindings, { ...params, groups, ...chunk }),
-    );
+    const told = { ...params, groups: this.numbered.groups };
+    await run.over(kernel, constants, count, bindings, told, { dispatched: true });
   }
 
   /** A column of values, null where a group has none. */

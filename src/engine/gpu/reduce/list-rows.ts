@@ -33,13 +33,11 @@ const SPARE = 16;
 /** Of a row that is listed: its key and its number. */
 const ITEM_BYTES = 8;
 
-/** What kernels over keys bind. */
 export interface KeyBindings {
   readonly keys: Range;
   readonly keyValidity: Range | undefined;
 }
 
-/** What a survey has told. */
 export interface Survey {
   /** No more groups than that, as far as a sample can tell. */
   readonly groups: number;
@@ -53,7 +51,6 @@ export interface Survey {
 const partBits = ({ host }: RowRun) => (host.gpu.traits.isEmulated ? PART_BITS.software : PART_BITS.hardware);
 const binsOf = (bits: number) => ({ BINS: 2 ** bits, BIN_BITS: bits });
 
-/** How a survey is made. */
 interface SurveyOptions {
   /** Bits of the mixed keys that rows are counted by: those of a part of the table, unless told. */
   readonly bits?: number;
@@ -67,7 +64,6 @@ interface SurveyOptions {
   readonly isSampled?: boolean;
 }
 
-/** A survey that is prepared. */
 export interface Surveying {
   /** As `Survey` says, once it is done. */
   readonly counts: Range;
@@ -85,7 +81,6 @@ export async function surveyKeys(run: RowRun, bindings: KeyBindings, rows: numbe
   return told();
 }
 
-/** Prepares a survey. */
 export async function surveying(
   run: RowRun,
   { keys }: Pick<KeyBindings, "keys">,

@@ -115,7 +115,6 @@ const tableOf = (slots: number, steps: number) => ({
   steps: Math.min(steps, slots / 2),
 });
 
-/** How groups are counted. */
 interface Counting {
   /** For the plan. */
   readonly what: string;

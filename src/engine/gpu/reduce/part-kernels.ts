@@ -19,7 +19,6 @@ const splitting = [
   }),
 ];
 
-/** Brings rows into the order of parts. */
 export const splitRowsKernel = kernelSource("split rows", reduceParams, [
   ...mixedKeys,
   ...tilesOfRows,

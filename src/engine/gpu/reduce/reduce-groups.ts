@@ -6,7 +6,6 @@
  * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup
  * keeps states of its own (group-cache.wgsl), which makes time linear in rows at any number of groups and any skew.
  */
-
 import { type DeviceColumn, type DeviceKeys, destroyColumns } from "../../device-columns.js";
 import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
 import type { GroupCall } from "../../row-groups.js";
@@ -16,9 +15,10 @@ import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
 import { type ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { largestRange, recordLayout } from "../groups/row-records.js";
-import { checkBinding, type RowHost, type RowRun, runRows } from "../groups/row-run.js";
+import { checkBinding, type RowRun, runRows } from "../groups/row-run.js";
 import { scanKernels } from "../groups/scan.js";
 import { oneWord } from "../groups/word-keys.js";
+import type { GpuHost } from "../host.js";
 import type { Range } from "../runtime.js";
 import { orderKernels } from "./group-order.js";
 import { GroupStates } from "./group-states.js";
@@ -40,7 +40,6 @@ type Reduced =
   | { readonly made: DeviceColumn }
   | { readonly column: DeviceColumn; readonly rows: ResultColumn; readonly mayLack: boolean };
 
-/** What answers are made in. */
 interface Answers {
   /** The numbers of rows, if they are asked for. */
   readonly groupOf: ResultColumn | null;
@@ -50,7 +49,7 @@ interface Answers {
 
 /** Groups rows and reduces columns; see engine/reductions.ts. */
 export async function reduceGroups(
-  host: RowHost,
+  host: GpuHost,
   keys: DeviceKeys,
   reductions: readonly Reduction[],
   { numbered = false, ...call }: ReduceCall,
@@ -148,7 +147,7 @@ async function reduceColumn(states: GroupStates, reduction: Reduction): Promise<
 
 /** Gathers what is found by rows, columns of the same rows together. */
 async function gatherReduced(
-  host: RowHost,
+  host: GpuHost,
   reduced: readonly Reduced[],
   call: Pick<GroupCall, "signal">,
 ): Promise<DeviceColumn[]> {

@@ -193,7 +193,6 @@ export const countMarksKernel = kernelSource("count marks", reduceParams, [
   fragment("reduce/count-marks", { bindings: { marks: read(), starts: readWrite() } }),
 ]);
 
-/** Lists the marked rows. */
 export const listMarkedKernel = kernelSource("list marked", reduceParams, [
   ...eachRow,
   fragment("reduce/list-marked", { bindings: { marks: read(), starts: read(), listed: readWrite() } }),
@@ -234,7 +233,6 @@ const finishing = { bindings: { order: read(), states: read(), finished: readWri
 const total = fragment("reduce/total", { ...finishing, constants: ["WORDS"] });
 const nearest = fragment("reduce/nearest-double", { constants: ["WORDS"] });
 
-/** Row numbers. */
 export const finishRowsKernel = kernelSource("finish rows", reduceParams, [
   ...eachRow,
   fragment("reduce/finish-rows", finishing),
@@ -258,7 +256,6 @@ export const finishSumsKernel = kernelSource("finish sums", reduceParams, [
     values: { LIMITS: [...wordsOf(10n ** 38n, 4), ...wordsOf(10n ** 76n, 8)] },
   }),
 ]);
-/** Sums as float64. */
 export const finishDoublesKernel = kernelSource("finish doubles", reduceParams, [
   ...eachRow,
   total,

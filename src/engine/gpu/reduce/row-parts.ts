@@ -35,7 +35,6 @@ export function mostPartBits(run: Pick<RowRun, "host">): number {
 /** Rows of the finest part that are not too many, for a workgroup to have them alone. */
 export const mostOfPart = (rows: number, fine: number) => UNEVEN * Math.ceil(rows / 2 ** fine) + FEW_ROWS;
 
-/** Rows, and what goes along with them. */
 export interface UnsplitRows {
   readonly rows: number;
   readonly keys: Range;
@@ -60,7 +59,6 @@ export interface SplitRows {
   readonly params: { readonly partBits: number; readonly splitBits: number; readonly fineBits: number };
 }
 
-/** What is read and written on the way. */
 interface Memory {
   readonly cursors: Range;
   readonly items: Range;

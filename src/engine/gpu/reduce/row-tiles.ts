@@ -2,7 +2,7 @@
  * How kernels cut tiles of rows, or groups, that they bring into the order of bins: ../partitioned/tile.wgsl, with
  * items of three words.
  */
-import type { RowHost } from "../groups/row-run.js";
+import type { GpuHost } from "../host.js";
 import { fitWorkgroup } from "../tiles.js";
 
 /** Items that an invocation takes at once, and the rounds in which they go through workgroup memory. */
@@ -10,7 +10,6 @@ const SHAPES = { software: { ITEMS: 2, ROUNDS: 1 }, hardware: { ITEMS: 12, ROUND
 /** Of an item in workgroup memory. */
 const ITEM_BYTES = 16;
 
-/** What a kernel over tiles is compiled with. */
 export interface RowTile {
   readonly ITEMS: number;
   readonly ROUNDS: number;
@@ -19,7 +18,7 @@ export interface RowTile {
 }
 
 /** The tiles of kernels with so many bins. */
-export function tileOf({ gpu: { traits } }: RowHost, BINS: number): RowTile {
+export function tileOf({ gpu: { traits } }: GpuHost, BINS: number): RowTile {
   const { ITEMS, ROUNDS } = traits.isEmulated ? SHAPES.software : SHAPES.hardware;
   const WORKGROUP = fitWorkgroup(traits, (ITEMS / ROUNDS) * ITEM_BYTES, BINS);
   return { ITEMS, ROUNDS, BINS, WORKGROUP };

@@ -29,7 +29,6 @@ interface KnownStates {
   readonly sums?: { readonly of: Summand; readonly range: Range } | undefined;
 }
 
-/** Rows by group. */
 export interface RowsByGroup extends NumberedGroups {
   /** How kernels get a row's group, what they bind for that, and what they are told. */
   readonly by: keyof typeof addValuesKernels;
@@ -80,7 +79,6 @@ const ROWS = { least: 4096, most: 2 ** 15, mostLarge: 2 ** 16, mostListed: 2 ** 
  */
 const INVOCATIONS = { software: 256, hardware: 1024 } as const;
 
-/** What a kernel over rows is compiled with and told. */
 export interface CacheShape {
   readonly constants: { readonly [N in "CACHE" | "CACHE_BITS" | "STEPS" | "INVOCATIONS"]: number };
   readonly params: RowParams;

@@ -63,7 +63,6 @@ interface Shape {
   readonly slots: number;
 }
 
-/** See `preparing`. */
 export interface Prepared {
   /** A pass over the keys, right behind an attempt to count few groups: it does nothing where that has gone well. */
   survey(): Promise<void>;

@@ -52,7 +52,6 @@ export interface PendingSummand extends NumberColumn {
 /** Columns that are added up, by their values. */
 export type Summands = ReadonlyMap<DeviceValues | null, PendingSummand>;
 
-/** What a survey tells. */
 interface Told {
   readonly bits: number;
   readonly lowest: number;
@@ -100,18 +99,13 @@ function summandOf({ column, form }: NumberColumn, { bits, lowest, isSpecial }: 
 /** Bits that values take above their lowest place, but for a sign, and where that is. */
 async function survey(run: RowRun, rows: number, { column, form }: NumberColumn): Promise<() => Told> {
   const FLOATS = form === "float";
-  const look = await run.step(surveyValuesKernel, { FLOATS }, SURVEY_ITEMS);
   const validity = column.validity ? await run.bind(column.validity) : undefined;
   const told = await run.range(TOLD_BYTES);
   const bindings = { data: await run.bind(dataOf(column)), validity, told };
   const params = { ...paramsOf(column, form), items: SURVEY_ITEMS };
   run.queue((recorder) => recorder.clear(told.buffer, 0, told.size));
-  await run.eachChunk(
-    "survey values",
-    rows,
-    (recorder, chunk) => look(recorder, bindings, { ...params, ...chunk }),
-    { isPass: false, waits: false },
-  );
+  const options = { items: SURVEY_ITEMS, waits: false };
+  await run.over(surveyValuesKernel, { FLOATS }, rows, bindings, params, options);
   const into = new Uint8Array(TOLD_BYTES);
   run.queueRead({ buffer: told.buffer, offset: 0, into });
   return () => {

@@ -68,7 +68,6 @@ export abstract class GpuSketch<K extends BasicType> implements EngineSketch<K>,
     );
   }
 
-  /** The sketch as a binding. */
   protected get range(): { buffer: GpuBuffer; offset: number; size: number } {
     return { buffer: this.buffer, offset: 0, size: this.bufferBytes };
   }

@@ -30,7 +30,6 @@ const block = fragment("", { values: { BLOCK_WORDS, SALTS } });
 /** HOW of combine.wgsl. */
 export const HOW = { or: 0, and: 1, max: 2 } as const;
 
-/** Combines two sketches. */
 export const combineKernel = kernelSource(
   "combine sketches",
   [],
@@ -58,14 +57,12 @@ export function keyConstants(key: BasicType) {
   return { KEY_WORDS: scalarWords[key], KEY_F32: isFloatWord(key) };
 }
 
-/** Adds keys to a filter. */
 export const filterAdd = kernelSource("filter add", sketchParams, [
   ...hashing,
   block,
   fragment("sketches/filter-add", { bindings: { bits: readWrite("array<atomic<u32>>") } }),
 ]);
 
-/** Looks keys up in a filter. */
 export const filterContains = kernelSource("filter contains", sketchParams, [
   ...hashing,
   block,
@@ -74,7 +71,6 @@ export const filterContains = kernelSource("filter contains", sketchParams, [
   }),
 ]);
 
-/** Adds keys to registers. */
 export const registersAdd = kernelSource("registers add", sketchParams, [
   ...hashing,
   fragment("sketches/registers-add", {

@@ -59,7 +59,6 @@ const changing = [
   fragment("direct/cas"),
 ];
 
-/** The kernels of dictionaries. */
 export const dictionaryKernels = {
   probe: kernelSource("find strings", dictionaryParams, [
     ...changing,

@@ -34,7 +34,6 @@ const ALL_BITS = 0xffffffff;
 /** Most slots: places.wgsl has other numbers above. */
 const MOST_SLOTS = 2 ** 29;
 
-/** Strings of one chunk, bound. */
 interface BoundStrings {
   readonly count: number;
   readonly offsets: Column;
@@ -233,10 +232,7 @@ export class GpuDictionary implements Dictionary {
     return readRecords(arena, numbers);
   }
 
-  async compact(
-    numbers: DeviceArray<"u32">,
-    seed = this.spec.seed,
-  ): Promise<{ dictionary: Dictionary; numbers: DeviceArray<"u32"> }> {
+  async compact(numbers: DeviceArray<"u32">, seed = this.spec.seed) {
     const { engine, gpu } = this.host;
     const { length } = numbers;
     const room = { strings: length, words: this.#used };
@@ -389,7 +385,6 @@ function slotsFor({ maxTableBinding }: GpuHost, strings: number): number {
   throw new LimitError("maxStorageBufferBindingSize", slots * 8, most * 8, TOO_MANY);
 }
 
-/** Elements of a device array. */
 function elementsAt(array: DeviceArray<"u32">, first: number, count: number): Column {
   const { buffer, byteOffset } = placeOf(array);
   return bindAt(buffer, byteOffset + first * 4, count * 4);

@@ -9,7 +9,6 @@ import type { Unavailable } from "./unavailable.js";
 /** A GPUDevice and what is known about the hardware under it. */
 export interface OpenedGpu {
   device: GPUDevice;
-  /** What a person would call it. */
   name: string;
   software: boolean;
   /** What the driver says of itself. */

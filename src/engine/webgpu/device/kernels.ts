@@ -12,7 +12,6 @@ import { native } from "./recorder.js";
 import type { KernelTexts } from "./texts.js";
 import type { WebgpuRuntime } from "./webgpu-runtime.js";
 
-/** Ranges in the order of the bindings. */
 type Ranges = readonly (Range | undefined)[];
 
 /** Bind groups that a kernel keeps. */
@@ -194,7 +193,6 @@ export class Kernels {
   }
 }
 
-/** A compiled kernel, ready to be recorded. */
 export class WebgpuKernel<P extends string = string, B extends string = string> implements Kernel<P, B> {
   /** The bind groups used last: calls come with the same buffers again and again, and making a group takes 30 µs. */
   readonly #bound: { ranges: Ranges; group: GPUBindGroup }[] = [];
@@ -207,7 +205,6 @@ export class WebgpuKernel<P extends string = string, B extends string = string> 
     private readonly setUniform: (words: Uint32Array<ArrayBuffer>) => number,
   ) {}
 
-  /** Encodes a dispatch: see Recorder. */
   encode(
     pass: GPUComputePassEncoder,
     bindings: Bindings<B>,
@@ -226,7 +223,7 @@ export class WebgpuKernel<P extends string = string, B extends string = string> 
   #group(bindings: Bindings<B>): GPUBindGroup {
     const ranges = this.names.map((name) => bindings[name as B]);
     const bound = this.#bound;
-    const at = bound.findIndex((entry) => sameRanges(entry.ranges, ranges));
+    const at = bound.findIndex((entry) => entry.ranges.every((range, i) => sameRange(range, ranges[i])));
     if (at >= 0) {
       bound.unshift(...bound.splice(at, 1));
       return bound[0].group;
@@ -244,10 +241,6 @@ const bindingOf = (range: Range | undefined) => range as GPUBufferBinding | unde
 function gridOf(workgroups: number): readonly [number, number] {
   const rows = Math.ceil(workgroups / MAX_WORKGROUPS);
   return [Math.ceil(workgroups / rows), rows];
-}
-
-function sameRanges(a: Ranges, b: Ranges): boolean {
-  return a.length === b.length && a.every((range, binding) => sameRange(range, b[binding]));
 }
 
 function sameRange(a: Range | undefined, b: Range | undefined): boolean {

@@ -17,10 +17,8 @@ import {
 import grid from "./grid.wgsl";
 import type { Text } from "./texts.js";
 
-/** A fragment with its text. */
 interface WgslFragment<B extends string = string, C extends string = string> extends Fragment<B, C>, Text {}
 
-/** Makes a fragment of WGSL. */
 export function wgsl<const B extends string = never, const C extends string = never>(
   code: string,
   uses: {
@@ -79,7 +77,6 @@ export function constantLines(values: Fragment["values"]): string {
     .join("\n");
 }
 
-/** The declaration of a storage binding. */
 export function bindingLine(
   group: number,
   binding: number,

@@ -2,7 +2,6 @@
 import type { Bindings, GpuBuffer, Kernel, Params, Recorder } from "../../gpu/runtime.js";
 import type { WebgpuKernel } from "./kernels.js";
 
-/** What a runtime's buffer is. */
 export const native = (buffer: GpuBuffer): GPUBuffer => buffer as GPUBuffer;
 
 export class WebgpuRecorder implements Recorder {

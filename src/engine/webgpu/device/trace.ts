@@ -50,7 +50,6 @@ export class Trace implements Submitter {
     this.#note();
   }
 
-  /** The recorder, with every dispatch timed. */
   #timed(recorder: Recorder): Recorder {
     (recorder as WebgpuRecorder).describe = (label) => {
       const pass = this.#labels.length;

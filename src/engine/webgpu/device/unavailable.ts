@@ -13,7 +13,6 @@ export type Unavailable =
   | "no software GPU"
   | { readonly onlySoftware: string };
 
-/** The error that says so. */
 export function unavailable(what: Unavailable): BackendUnavailableError {
   const { reason, fix, cause } = inWords(what);
   return new BackendUnavailableError("webgpu", [{ backend: "webgpu", reason }], fix, { cause });

@@ -26,7 +26,6 @@ const loadTrace = lazily(() => import("./trace.js"));
 
 const errorFilters = ["validation", "internal", "out-of-memory"] as const;
 
-/** The staging buffers of a GPU's uploads. */
 export interface Staging {
   /** Bytes of each, a multiple of 8. */
   readonly bytes: number;
@@ -40,7 +39,6 @@ export interface Staging {
  */
 export const STAGING: Staging = { bytes: 2 ** 24, count: 2 };
 
-/** What a GpuRuntime is told. */
 export interface GpuOptions {
   /** The GPU is emulated on the CPU. */
   readonly software: boolean;
@@ -144,15 +142,10 @@ export class WebgpuRuntime implements GpuRuntime {
   }
 
   async submit(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
-    const { arrived } = await this.begin(label, record, reads);
-    await arrived;
+    await (await this.begin(label, record, reads)).arrived;
   }
 
-  async begin(
-    label: string,
-    record: Recording,
-    reads: readonly Readback[],
-  ): Promise<{ arrived: Promise<void> }> {
+  async begin(label: string, record: Recording, reads: readonly Readback[]) {
     this.checkAlive();
     const bytes = bytesOf(reads);
     const staging = bytes > 0 ? await this.#staging.acquire(bytes) : null;
@@ -222,19 +215,9 @@ export class WebgpuRuntime implements GpuRuntime {
     return new Promise<T>((resolve, reject) => {
       if (this.#loss) reject(this.#lossError());
       this.#waiting.add(reject);
-      promise.then(
-        (value) => {
-          this.#waiting.delete(reject);
-          resolve(value);
-        },
-        (error: unknown) => {
-          // a loss makes calls fail before it is announced: wait a turn for the announcement
-          setTimeout(() => {
-            this.#waiting.delete(reject);
-            reject(this.#loss ? this.#lossError() : error);
-          }, 0);
-        },
-      );
+      // a loss makes calls fail before it is announced: wait a turn for the announcement
+      const failed = (error: unknown) => setTimeout(() => reject(this.#loss ? this.#lossError() : error), 0);
+      promise.then(resolve, failed).finally(() => this.#waiting.delete(reject));
     });
   }
 
@@ -282,7 +265,6 @@ function traitsOf(device: GPUDevice, isEmulated: boolean): GpuTraits {
   };
 }
 
-/** What the pool's policy allocates by. */
 function bufferSource(gpu: WebgpuRuntime): BufferSource {
   const { device } = gpu;
   return {

@@ -32,7 +32,6 @@ import storeSumCode from "./sum-store.wgsl";
 import sumsCode from "./sums.wgsl";
 import { WORKLIST_BYTES } from "./worklist.js";
 
-/** The runs of a policy, in their order. */
 export async function wideRuns(
   state: TableState,
   chunk: BoundChunk,

@@ -14,7 +14,6 @@ export interface Combining {
   readonly fill: number;
 }
 
-/** How values of a map are combined. */
 export function combining(op: ApplyOp | "assign", type: Scalar): Combining {
   return { op, type, fill: op === "assign" ? 0 : identity(op, type) };
 }

@@ -85,7 +85,6 @@ export const reachConstants = [
   "GROUP",
   /** Probes stop at tombstones too. */
   "STOPS_AT_TOMBSTONES",
-  /** The table's entries are in the order of their homes: a key of a later home ends a probe. */
   "HOME_SORTED",
 ] as const;
 
@@ -112,7 +111,6 @@ export const elements = (keyColumn: KeyColumn) => [
 /** The same, and the loop along their probe sequences. */
 export const batched = (keyColumn: KeyColumn) => [...elements(keyColumn), wgsl(advance)];
 
-/** Compare-exchange on a word. */
 export const exchange = fragment("direct/cas");
 /** A table of atomic words, and compare-exchange on it. */
 export const changing = (code: SlotCode, word: "u32" | "i32" = "u32") => [
@@ -124,7 +122,6 @@ export const changing = (code: SlotCode, word: "u32" | "i32" = "u32") => [
 /** A table that is only read. */
 const reading = (code: SlotCode) => wgsl(code.reading, { bindings: { table: read("array<Slot>") } });
 
-/** The kernel that claims slots. */
 function insertKernel(
   probing: Probing,
   keyColumn: KeyColumn,
@@ -186,7 +183,6 @@ export type TableBinding =
   | "claims"
   | "sums";
 
-/** A kernel over the elements of a batch. */
 export type BatchKernel = KernelSource<TableParam, TableBinding>;
 
 const known = new Map<string, Promise<TableKernels>>();
@@ -209,7 +205,6 @@ export class TableKernels {
   }
 
   constructor(
-    /** Of tables of this kind. */
     readonly format: SlotFormat,
     readonly code: SlotCode,
     readonly keyColumn: KeyColumn,

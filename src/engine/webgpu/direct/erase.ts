@@ -7,7 +7,6 @@ import { batched, changing, type TableKernels, tableParams } from "./direct-kern
 import erase from "./erase.wgsl";
 import { runOverChunk } from "./rounds.js";
 
-/** Erases a chunk's keys. Answers how many there were. */
 export async function eraseChunk(state: TableState, chunk: BoundChunk): Promise<number> {
   const kernel = eraseKernel(state.sources);
   const run = { kernel, constants: {}, mask: chunk.mask, abortable: true };

@@ -13,7 +13,6 @@ export const insertAndFind: Strategies<InsertAndFindArguments, InsertTally> = {
   partitions: later((module) => module.insertAndFindByPartition),
 };
 
-/** `Table.insertAndFind`. */
 export async function insertAndFindBatch<K extends KeyType, V extends ValueType>(
   state: TableState,
   batch: Batch<K, V>,

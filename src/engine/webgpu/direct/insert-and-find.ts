@@ -7,7 +7,6 @@ import type { TableState } from "../table/table-state.js";
 import { type InsertArguments, insertChunk } from "./insert.js";
 import { lookUpChunk } from "./look-up.js";
 
-/** What an insertAndFind of a chunk is told. */
 export interface InsertAndFindArguments {
   /** Flags of the elements that insert their keys, and in maps the values that are stored now. */
   readonly results: ResultColumns & { readonly flags: Column };

@@ -13,7 +13,6 @@ import { runOverChunk } from "./rounds.js";
 
 const loadPreparing = lazily(() => import("./prepare-insert.js"));
 
-/** What an insert of a chunk is told. */
 export interface InsertArguments {
   readonly policy: InsertPolicy;
   /** What the chunks of a call share when the table is full, made when one may fill it. */
@@ -22,7 +21,6 @@ export interface InsertArguments {
   readonly flags?: Column;
 }
 
-/** What an insert came to. */
 export interface Inserted extends InsertTally {
   /**
    * A byte an element: 1 if its key is in the table. There when the insert met a full table and later dispatches have
@@ -31,7 +29,6 @@ export interface Inserted extends InsertTally {
   readonly present?: Column;
 }
 
-/** Inserts a chunk. */
 export async function insertChunk(
   state: TableState,
   chunk: BoundChunk,

@@ -12,7 +12,6 @@ export interface LookupRunOptions extends ResultColumns {
   readonly counted?: boolean;
 }
 
-/** What a lookup of a chunk is told. */
 export interface FindArguments {
   readonly results: ResultColumns;
   /** Words of the value of absent keys. */
@@ -21,7 +20,6 @@ export interface FindArguments {
   readonly reads: readonly Readback[];
 }
 
-/** The run of a lookup over `count` elements. */
 export function lookupRun(
   state: TableState,
   count: number,

@@ -17,7 +17,6 @@ import type { InsertArguments, Inserted } from "./insert.js";
 import { clearFlags, lookupRun } from "./look-up.js";
 import { groupSizeAt, type Run, runOverChunk } from "./rounds.js";
 
-/** What claiming slots came to. */
 interface Claimed extends Pick<InsertTally, "inserted" | "rejected"> {
   /** Elements that the mask lets through. */
   readonly selected: number;

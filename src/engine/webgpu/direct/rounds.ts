@@ -17,7 +17,6 @@ import { WORKLIST_BYTES, type Worklist, wholeChunk } from "./worklist.js";
 const loadFurther = lazily(() => import("./further-rounds.js"));
 const loadReach = lazily(() => import("./further-reach.js"));
 
-/** A kernel and the columns it sees. */
 export interface Run {
   kernel: BatchKernel;
   constants: Constants;

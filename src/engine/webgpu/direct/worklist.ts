@@ -5,7 +5,6 @@
  * every listed probe farther, to the next window or to a budget that soon is longer than any probe.
  */
 
-/** The elements of one dispatch. */
 export interface Worklist {
   /** First element of the chunk, a multiple of 4. */
   readonly first: number;

@@ -25,7 +25,6 @@ export function recordReads(
   }
 }
 
-/** Copies what was staged to where it goes. */
 export function unpack(mapped: ArrayBuffer, reads: readonly Readback[]): void {
   let at = 0;
   for (const { into } of reads) {

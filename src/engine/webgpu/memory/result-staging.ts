@@ -13,7 +13,6 @@ const KEPT_BYTES = 4096;
 
 const STAGING_USAGE = BufferUsage.MAP_READ | BufferUsage.COPY_DST;
 
-/** A staging buffer in use. */
 export interface Staged {
   readonly buffer: GPUBuffer;
   release(): void;
@@ -26,7 +25,6 @@ export class ResultStaging {
 
   constructor(private readonly memory: GpuMemory) {}
 
-  /** Allocates the buffer that is kept. */
   async open(): Promise<void> {
     this.#kept = native(await this.memory.allocate("kept staging", KEPT_BYTES, STAGING_USAGE));
   }

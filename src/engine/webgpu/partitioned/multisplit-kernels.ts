@@ -35,7 +35,6 @@ const selectedFragment = wgsl(selected, { bindings: { mask: read() }, constants:
 const placesFragments = [wgsl(places), wgsl(notePlaces, { bindings: { places: readWrite() } })];
 const readPlacesFragments = [wgsl(places), wgsl(readPlaces, { bindings: { places: read() } })];
 
-/** The kernels of the multisplit. */
 export class MultisplitKernels extends KernelMaker {
   histogram() {
     return this.once("histogram", () =>

@@ -29,9 +29,7 @@ const overflowFragment = wgsl(overflow, {
   bindings: { overflows: readWrite("array<Item>") },
   constants: ["OVERFLOW"],
 });
-/** The page kernels. */
 export class PageKernelMaker extends KernelMaker {
-  /** Looks items up in their pages. */
   pageFind() {
     return this.once("page-find", () =>
       kernelSource("page-find", partitionParams, [
@@ -73,7 +71,6 @@ export class PageKernelMaker extends KernelMaker {
     );
   }
 
-  /** Builds pages. */
   build(kind: ItemKind, combining = NOT_COMBINING) {
     const common = () => [
       ...this.probing,
@@ -115,7 +112,6 @@ export class PageKernelMaker extends KernelMaker {
     } satisfies PageKernels;
   }
 
-  /** Takes keys out of pages. */
   erase() {
     const common = () => [
       ...this.probing,
@@ -175,7 +171,6 @@ export type PageBinding =
   | "fallbackValues"
   | "entries";
 
-/** An operation on pages. */
 export interface PageKernels {
   /** The kernel whose workgroups own a page each, of so many invocations at best. */
   readonly page: PageKernel;

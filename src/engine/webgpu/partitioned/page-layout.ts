@@ -42,7 +42,6 @@ const LOW_LOAD = 0.75;
 /** Standard deviations above the mean that a page has room for. */
 const ROOM_DEVIATIONS = 6;
 
-/** The layout of one chunk. */
 export interface PageLayout {
   readonly pages: number;
   readonly pageSlots: number;
@@ -61,7 +60,6 @@ export interface PageLayout {
   readonly propagations: number;
   readonly fallbackRoom: number;
   readonly mostDisplaced: number;
-  /** Words of an item. */
   readonly words: number;
   /** Invocations of the pages' kernel, and what one of them takes. */
   readonly workgroup: number;

@@ -50,9 +50,7 @@ export interface PagedChunk {
   readonly most: { readonly displaced: BoundChunk; readonly fallbacks: BoundChunk };
 }
 
-/** What is done with pages. */
 export interface PageOperation {
-  /** Name of its submission. */
   label: string;
   kind: ItemKind;
   kernels: PageKernels;

@@ -45,7 +45,6 @@ export const partitionParams = [
 
 export type PartitionParam = (typeof partitionParams)[number];
 
-/** Words of an item. */
 export function itemWords({ keyWords, valueWords }: SlotFormat, kind: ItemKind): number {
   return kind === "pair" ? keyWords + valueWords : keyWords;
 }

@@ -54,7 +54,6 @@ export async function retrieveKeys(state: TableState): Promise<DeviceArray<"u32"
   }
 }
 
-/** Where entries go. */
 interface Bindable {
   bind(scratch: Scratch, chunk: Chunk): Promise<BoundResult>;
 }

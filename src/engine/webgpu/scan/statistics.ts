@@ -14,7 +14,6 @@ const HEADER_WORDS = 5;
 /** Bytes of the Statistics struct. */
 const STATISTICS_BYTES = (HEADER_WORDS + PROBE_HISTOGRAM) * 4;
 
-/** Entries, tombstones and probe lengths. */
 export async function stats(state: TableState): Promise<TableStats> {
   const { host, spec, windows } = state;
   const source = state.sources.once("stats", () =>

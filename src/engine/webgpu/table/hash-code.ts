@@ -43,7 +43,6 @@ interface HashCode {
   readonly call: (words: readonly string[], wide?: boolean) => string;
 }
 
-/** The words as an array. */
 const all = (words: readonly string[]) => `array<u32, KEY_WORDS>(${words.join(", ")})`;
 
 const BUILT_IN: { readonly [name: string]: HashCode } = {

@@ -138,7 +138,6 @@ export class TableState {
     return this.note(tableCounters.read(into));
   }
 
-  /** Notes what changed the table. */
   note(counters: Counters): Counters {
     this.#mainLive += counters.inserted - counters.erased;
     this.#sideLive += counters.sideInserted - counters.sideErased;

@@ -7,8 +7,9 @@ import texts from "./lists?texts";
 /** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
 const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
 
-export const listsTexts: Texts = {
+const all: Texts = {
   ...texts,
   "key-items": `alias Key = u32;${itemCode(KEYED_LISTS, "key")}`,
   "pair-items": `alias Key = u32;${itemCode(KEYED_LISTS, "pair")}`,
 };
+export default all;

@@ -7,7 +7,7 @@ import packPlain from "../partitioned/pack-plain.wgsl";
 import packSubgroups from "../partitioned/pack-subgroups.wgsl";
 import tile from "../partitioned/tile.wgsl";
 
-export const partitionedTexts: Texts = {
+const texts: Texts = {
   "cas-seen": casSeen,
   "lanes-plain": lanesPlain,
   "lanes-subgroups": { code: lanesSubgroups, enables: ["subgroups"] },
@@ -15,3 +15,4 @@ export const partitionedTexts: Texts = {
   "pack-subgroups": packSubgroups,
   tile,
 };
+export default texts;

@@ -3,7 +3,8 @@ import type { Texts } from "../device/texts.js";
 import floatKeys from "../table/float-keys.wgsl";
 import hashWide from "../table/hash-wide.wgsl";
 
-export const tableTexts: Texts = {
+const texts: Texts = {
   "float-keys": floatKeys,
   "hash-wide": hashWide,
 };
+export default texts;

@@ -1,7 +1,6 @@
 /** Rows to group on the webgpu engine, and their comparison with a Map. */
 import { expect } from "vitest";
 import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
-import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { NO_GROUP, type RowGroups } from "../../../../src/engine/row-groups.js";
 import {
   type ColumnKind,
@@ -27,7 +26,7 @@ export const keysOf = ({ kinds, columns, rows }: Omit<Case, "nullsEqual">) => ({
 
 /** Groups rows, and compares with a Map. */
 export async function check(engine: GpuEngine, rows: Case): Promise<void> {
-  const found = await groupRows(rowHost(engine.tableHost), keysOf(rows), rows);
+  const found = await groupRows(engine.tableHost, keysOf(rows), rows);
   expect([found.rows, found.groups]).toEqual([rows.rows, found.counts.length]);
   const model = modelOf(rows.columns, rows.rows, rows.nullsEqual);
   // compared as text: element by element takes seconds

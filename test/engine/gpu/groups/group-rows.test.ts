@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
-import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
@@ -110,9 +110,7 @@ describe("in chunks", () => {
         expect(total).toBe(rows);
         seen.push(done);
       };
-      (
-        await groupRows(rowHost(engineOf(name).tableHost), keysOf(all), { nullsEqual: false, onProgress })
-      ).destroy();
+      (await groupRows(engineOf(name).tableHost, keysOf(all), { nullsEqual: false, onProgress })).destroy();
       expect(seen.length).toBeGreaterThanOrEqual(5 * 5);
       expect(seen).toEqual([...seen].sort((a, b) => a - b));
       expect(seen.at(-1)).toBe(rows);
@@ -123,7 +121,7 @@ describe("in chunks", () => {
     const seen: number[][] = [];
     const onProgress = (...progress: number[]) => seen.push(progress);
     const call = { nullsEqual: false, onProgress };
-    (await groupRows(rowHost(engineOf("as it is").tableHost), { rows: 0, columns: [] }, call)).destroy();
+    (await groupRows(engineOf("as it is").tableHost, { rows: 0, columns: [] }, call)).destroy();
     expect(seen).toEqual([[0, 0]]);
   });
 });
@@ -143,7 +141,7 @@ it.runIf(onWebgpu)("rows that spurious failures leave over are tried again", asy
 it.runIf(onWebgpu)("compare-exchange that always fails ends with an error", async () => {
   const engine = await openGpu({ tuning: { cas: weakRowCas(100) } });
   const rows = oneColumn(1, [1, 2, 3]);
-  await expect(groupRows(rowHost(engine.tableHost), keysOf(rows), rows)).rejects.toThrow(EngineError);
+  await expect(groupRows(engine.tableHost, keysOf(rows), rows)).rejects.toThrow(EngineError);
   await check(engine, oneColumn(1, [null, null]));
 });
 
@@ -154,7 +152,7 @@ it("the plan says in how many chunks, why, and how long each kernel took", async
   const log = new PlanLog();
   log.begin();
   const keys = keysOf({ kinds: [1, "strings"], columns, rows: 3000 });
-  (await groupRows(rowHost(engine.tableHost), keys, { nullsEqual: false, log })).destroy();
+  (await groupRows(engine.tableHost, keys, { nullsEqual: false, log })).destroy();
   const plan = log.finish();
   expect(plan).toMatchObject({ strategy: "direct", groupSize: 1, partitions: 1, pages: 0, chunks: 3 });
   expect(plan.strategies).toHaveLength(1);

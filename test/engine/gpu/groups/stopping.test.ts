@@ -1,7 +1,7 @@
 // Grouping on the webgpu engine that is refused, stopped, or fails: what it rejects with, and that its memory is given back.
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { groupRows } from "../../../../src/engine/gpu/groups/group-rows.js";
-import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { RowGroups } from "../../../../src/engine/row-groups.js";
@@ -37,7 +37,7 @@ describe("a grouping that ends early gives its memory back", () => {
     columns: [valuesOf(rows, (row) => row % 100), valuesOf(rows, (row) => (row % 5 === 0 ? null : row % 7))],
     rows,
   });
-  const host = () => rowHost(engine.tableHost);
+  const host = () => engine.tableHost;
   /** What it keeps for good, and kernels, are there. */
   const liveAtFirst = async () => {
     (await groupRows(host(), keys, { nullsEqual: true, log: new PlanLog() })).destroy();
@@ -134,7 +134,7 @@ it("keys that do not fit a binding are refused before anything is done", async (
       valuesOf(1000, () => 10),
     ),
   ]) {
-    const error = await rejection(groupRows(rowHost(engine.tableHost), keysOf(rows), rows), LimitError);
+    const error = await rejection(groupRows(engine.tableHost, keysOf(rows), rows), LimitError);
     expect(error.limit).toBe("maxStorageBufferBindingSize");
   }
   expect(acquire).not.toHaveBeenCalled();

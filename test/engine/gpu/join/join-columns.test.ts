@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type DeviceColumn, destroyColumns } from "../../../../src/engine/device-columns.js";
-import { RowRun, rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
+import { RowRun } from "../../../../src/engine/gpu/groups/row-run.js";
 import { joinColumns } from "../../../../src/engine/gpu/join/join-columns.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import type { Tuning } from "../../../../src/engine/gpu/tuning.js";
@@ -101,7 +101,7 @@ async function isJoined(left: Side, right: Side, overrides: Tuning = {}): Promis
   const [a, b] = [await uploaded(engine, left, 0), await uploaded(engine, right, 1)];
   const log = new PlanLog();
   log.begin();
-  const joined = await joinColumns(rowHost(engine.tableHost), a.side, b.side, { log });
+  const joined = await joinColumns(engine.tableHost, a.side, b.side, { log });
   const { reason } = log.finish();
   if (joined) {
     const [lefts, rights] = [await rowsIn(joined.left, joined.rows), await rowsIn(joined.right, joined.rows)];
@@ -244,7 +244,7 @@ describe("kernels", () => {
       return compile(...asked).finally(() => compiling.now--);
     });
     const [a, b] = [await uploaded(engine, left, 0), await uploaded(engine, right, 1)];
-    const joined = await joinColumns(rowHost(engine.tableHost), a.side, b.side, {});
+    const joined = await joinColumns(engine.tableHost, a.side, b.side, {});
     expect(joined?.rows).toBe(300);
     // a survey, a scan, two splits, and the join
     expect(compiling.most).toBeGreaterThan(4);
@@ -254,6 +254,6 @@ describe("kernels", () => {
     const engine = await openGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false } } });
     vi.spyOn(engine.tableHost.gpu, "compile").mockRejectedValue(new Error("no kernel"));
     const [a, b] = [await uploaded(engine, left, 0), await uploaded(engine, right, 1)];
-    await expect(joinColumns(rowHost(engine.tableHost), a.side, b.side, {})).rejects.toThrow("no kernel");
+    await expect(joinColumns(engine.tableHost, a.side, b.side, {})).rejects.toThrow("no kernel");
   });
 });

@@ -1,6 +1,5 @@
 // What a join on the webgpu engine says of itself: its plan, its progress, and how often it goes to the GPU.
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
-import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
@@ -26,7 +25,7 @@ const side = (rows: number, key: (row: number) => number | null) => keysOf(oneCo
 const probeSide = side(2000, (row) => row % 1500);
 
 function pairsOf(build: RowKeys, call: Omit<JoinCall, "nullsEqual"> = {}) {
-  const host = rowHost(engine.tableHost);
+  const host = engine.tableHost;
   return matchRows(host, probeSide, build, "inner", { ...call, nullsEqual: false, output: "host" });
 }
 

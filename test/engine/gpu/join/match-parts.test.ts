@@ -3,7 +3,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NO_ROW } from "../../../../src/engine/device-columns.js";
-import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
@@ -51,7 +50,7 @@ async function isByParts(
   const log = new PlanLog();
   log.begin();
   const call = { nullsEqual: false, log };
-  const found = await matchRows(rowHost(engine.tableHost), side(left, width), side(right, width), how, call);
+  const found = await matchRows(engine.tableHost, side(left, width), side(right, width), how, call);
   const [a, b] = [await found.left.read(), await found.right?.read()];
   found.left.destroy();
   found.right?.destroy();

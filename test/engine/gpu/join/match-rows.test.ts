@@ -2,7 +2,6 @@
 // where that guess was wrong, and chunk by chunk.
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { NO_ROW } from "../../../../src/engine/device-columns.js";
-import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { matchRows } from "../../../../src/engine/gpu/join/match-rows.js";
 import { Pacer } from "../../../../src/engine/gpu/pacer.js";
 import { JOIN_KINDS, type JoinKind } from "../../../../src/engine/join-kinds.js";
@@ -61,13 +60,7 @@ async function matched(
   width = 1,
 ): Promise<string[]> {
   const call = { nullsEqual: false };
-  const answer = await matchRows(
-    rowHost(engine.tableHost),
-    keysOf(left, width),
-    keysOf(right, width),
-    how,
-    call,
-  );
+  const answer = await matchRows(engine.tableHost, keysOf(left, width), keysOf(right, width), how, call);
   const [a, b] = [await answer.left.read(), await answer.right?.read()];
   if (answer.inOrder) {
     const inOrder = { left, right }[answer.inOrder];

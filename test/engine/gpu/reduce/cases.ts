@@ -1,7 +1,6 @@
 /** Columns to reduce by group on the webgpu engine, and what a loop over their rows makes of them. Values are bits. */
 import { expect } from "vitest";
 import { type DeviceColumn, destroyColumns, type Words } from "../../../../src/engine/device-columns.js";
-import { rowHost } from "../../../../src/engine/gpu/groups/row-run.js";
 import { reduceGroups } from "../../../../src/engine/gpu/reduce/reduce-groups.js";
 import type { NumberForm, ReduceCall, Reduction } from "../../../../src/engine/reductions.js";
 import { inOrder } from "../../../../src/relational/aggregate/group-rows.js";
@@ -80,7 +79,7 @@ export async function check(
     columns: reduced,
     groupOf: numbers,
   } = await reduceGroups(
-    rowHost(engine.tableHost),
+    engine.tableHost,
     { rows: groupOf.length, columns: [keys] },
     asked.map(({ reduction }) => reduction),
     call,
