@@ -18,6 +18,11 @@ export function setBit(bits: Uint8Array, index: number): void {
   bits[index >>> 3] |= 1 << (index & 7);
 }
 
+/** Sets bits first + rows[from] up to first + rows[to]. Knows of arrays alone, so that it stays compiled. */
+export function setBits(bits: Uint8Array, first: number, rows: Uint32Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) setBit(bits, first + rows[i]);
+}
+
 /** Bits that are set among the first `length`. */
 export function countSet(bits: Uint8Array, length: number): number {
   const whole = length >>> 3;

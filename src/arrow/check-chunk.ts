@@ -93,13 +93,16 @@ export function checkChunk(chunk: Chunk): void {
 }
 
 function checkOffsets(chunk: Chunk, offsets: Uint32Array, end: number): void {
-  let before = offsets[0];
-  for (let i = 1; i <= chunk.length; i++) {
-    const offset = offsets[i];
-    if (offset < before) damaged(chunk, `offset ${i} is below the one before`);
-    before = offset;
-  }
-  if (before > end) damaged(chunk, `its offsets end at ${before}, its values at ${end}`);
+  const { length } = chunk;
+  const rising = risingUpTo(offsets, length);
+  if (rising < length) damaged(chunk, `offset ${rising + 1} is below the one before`);
+  if (offsets[length] > end) damaged(chunk, `its offsets end at ${offsets[length]}, its values at ${end}`);
+}
+
+/** The last of the offsets up to `last` that is not below the one before. */
+function risingUpTo(offsets: Uint32Array, last: number): number {
+  for (let i = 1; i <= last; i++) if (offsets[i] < offsets[i - 1]) return i - 1;
+  return last;
 }
 
 function checkListView(chunk: ListViewChunk): void {

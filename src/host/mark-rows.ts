@@ -1,5 +1,5 @@
 /** Marking rows, by the threads of a pool where the list of them is in memory that all reach. */
-import { bitmapBytes, setBit } from "../bitmaps.js";
+import { bitmapBytes, setBits } from "../bitmaps.js";
 import type { HostPool } from "./pool.js";
 import { RowMemory } from "./row-memory.js";
 import { shareColumns } from "./share-columns.js";
@@ -33,7 +33,7 @@ async function markRows(
     const bits = new Uint8Array(bitmapBytes(count));
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       const to = Math.min(rows.length, from + ROWS_AT_ONCE);
-      for (let i = from; i < to; i++) setBit(bits, rows[i]);
+      setBits(bits, 0, rows, from, to);
       await pause();
     }
     return bits;

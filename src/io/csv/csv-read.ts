@@ -97,7 +97,7 @@ export async function surveyCsv(
   return { types, blocks, like: reader.finish() };
 }
 
-const TASKS: TaskKind<BlockJob, Block> = {
+export const TASKS: TaskKind<BlockJob, Block> = {
   name: "csv-read",
   script: () => import("./csv-read-worker.ts?worker-source"),
   errors: { FILE: FileError },

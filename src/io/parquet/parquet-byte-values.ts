@@ -137,16 +137,17 @@ export class ByteValues implements Values {
     this.#ownOffsets[++this.count] = this.#own.at;
   }
 
-  sizeOf(value: number): number {
-    return this.#prefix + this.#offsets[value + 1] - this.#offsets[value];
-  }
-
-  write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void {
+  sizeOf(from: number, to: number, of: Int32Array | null): number {
     const [offsets, prefix] = [this.#offsets, this.#prefix];
     let size = prefix * (to - from);
     if (of === null) size += offsets[to] - offsets[from];
     else for (let i = from; i < to; i++) size += offsets[of[i] + 1] - offsets[of[i]];
-    out.reserve(size + BLOCK);
+    return size;
+  }
+
+  write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void {
+    const [offsets, prefix] = [this.#offsets, this.#prefix];
+    out.reserve(this.sizeOf(from, to, of) + BLOCK);
     out.at = copyValues(this.#bytes, offsets, { from, to, of }, out, prefix, null);
   }
 
@@ -222,9 +223,7 @@ export class ByteValues implements Values {
   packed(count: number, of: Int32Array | null): PackedValues {
     const offsets = this.#offsets;
     const ends = new Uint32Array(count + 1);
-    let size = 0;
-    if (of === null) size = offsets[count] - offsets[0];
-    else for (let i = 0; i < count; i++) size += offsets[of[i] + 1] - offsets[of[i]];
+    const size = this.sizeOf(0, count, of) - this.#prefix * count;
     const own = new TextBuffer(size + BLOCK);
     copyValues(this.#bytes, offsets, { from: 0, to: count, of }, own, 0, ends);
     return { bytes: own.bytes.subarray(0, size), offsets: ends };

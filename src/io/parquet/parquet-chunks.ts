@@ -5,7 +5,7 @@
 import type { ColumnChunk, Encoding, PageHeader, SchemaElement } from "hyparquet";
 import type { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
-import { bitmapBytes, isSet } from "../../bitmaps.js";
+import { bitmapBytes, countSet } from "../../bitmaps.js";
 import { TextBuffer } from "../text-buffer.js";
 import { type Coded, Numbering, writeCodes, writeLevelBytes, writeLevels } from "./parquet-codes.js";
 import { DictionaryRows } from "./parquet-dictionary-rows.js";
@@ -126,7 +126,7 @@ export class ChunkWriter {
       writeCodes(this.buffers.page, coded);
       uncompressed += this.#writePage("RLE_DICTIONARY", levels, levels.whole(count));
     } else {
-      const sizeOf = (value: number) => values.sizeOf(places === null ? value : places[value]);
+      const sizeOf = (from: number, to: number) => values.sizeOf(from, to, places);
       for (const page of levels.pages(sizeOf, values.size)) {
         values.write(this.buffers.page, page.from, page.to, places);
         uncompressed += this.#writePage("PLAIN", levels, page);
@@ -232,8 +232,8 @@ interface PageSource {
   readonly entries: number;
   /** All in one page, of `count` values. */
   whole(count: number): PageRange;
-  /** @param sizeOf bytes of a value. @param size of all of them, where they are as long; else null */
-  pages(sizeOf: (value: number) => number, size: number | null): Iterable<PageRange>;
+  /** @param sizeOf bytes of values from one up to another. @param size of each, where they are as long; else null */
+  pages(sizeOf: (from: number, to: number) => number, size: number | null): Iterable<PageRange>;
   /** Writes a page's levels, those of repetition first. Answers with how many bytes these take. */
   write(out: TextBuffer, page: PageRange): number;
 }
@@ -251,7 +251,7 @@ class FlatLevels implements PageSource {
   }
 
   /** Rows are cut at multiples of 8, where a byte of levels begins. */
-  *pages(sizeOf: (value: number) => number, size: number | null): Generator<PageRange> {
+  *pages(sizeOf: (from: number, to: number) => number, size: number | null): Generator<PageRange> {
     const { bits, entries } = this;
     if (bits === null && size !== null) {
       const rows = (Math.ceil(PAGE / size) + 7) & ~7;
@@ -263,9 +263,12 @@ class FlatLevels implements PageSource {
     }
     for (let start = 0, from = 0; start < entries; ) {
       let [end, to, bytes] = [start, from, 0];
-      while (end < entries && (bytes < PAGE || (end & 7) !== 0)) {
-        if (bits === null || isSet(bits, end)) bytes += sizeOf(to++);
-        end++;
+      while (end < entries && bytes < PAGE) {
+        const rows = Math.min(8, entries - end);
+        const next = to + (bits === null ? rows : countSet(bits.subarray(end >>> 3), rows));
+        bytes += sizeOf(to, next);
+        to = next;
+        end += rows;
       }
       yield { start, end, rows: end - start, from, to };
       start = end;
@@ -296,7 +299,7 @@ class EntryLevels implements PageSource {
   }
 
   /** A page begins with a row. */
-  *pages(sizeOf: (value: number) => number): Generator<PageRange> {
+  *pages(sizeOf: (from: number, to: number) => number): Generator<PageRange> {
     const { definitions, repetitions } = this.levels;
     const { entries, leaf } = this;
     for (let start = 0, from = 0; start < entries; ) {
@@ -305,7 +308,7 @@ class EntryLevels implements PageSource {
         const isRow = repetitions === null || repetitions[end] === 0;
         if (isRow && size >= PAGE) break;
         rows += Number(isRow);
-        if (definitions[end] === leaf.definition) size += sizeOf(to++);
+        if (definitions[end] === leaf.definition) size += sizeOf(to, ++to);
       }
       yield { start, end, rows, from, to };
       start = end;

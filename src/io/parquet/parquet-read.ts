@@ -168,7 +168,7 @@ export async function* readAhead(
   }
 }
 
-const TASKS: TaskKind<PackedChunks, PackedResult> = {
+export const TASKS: TaskKind<PackedChunks, PackedResult> = {
   name: "parquet-read",
   script: () => import("./parquet-read-worker.ts?worker-source"),
   errors: { FILE: FileError },

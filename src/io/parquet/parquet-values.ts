@@ -35,8 +35,11 @@ export interface Values {
   addChunk(chunk: Chunk): void;
   /** Adds a value that conversionOf() made. */
   add(value: unknown): void;
-  /** Bytes that a value takes in the encoding PLAIN. */
-  sizeOf(value: number): number;
+  /**
+   * Bytes that the values from `from` up to `to`, or those that `of` numbers from there to there, take in the encoding
+   * PLAIN.
+   */
+  sizeOf(from: number, to: number, of: Int32Array | null): number;
   /**
    * Writes the values from `from` up to `to`, or those that `of` numbers from there to there, in the encoding PLAIN.
    */

@@ -104,8 +104,8 @@ export class WordValues implements Values {
     else view.setInt32(0, Number(value), true);
   }
 
-  sizeOf(): number {
-    return this.size;
+  sizeOf(from: number, to: number): number {
+    return this.size * (to - from);
   }
 
   write(out: TextBuffer, from: number, to: number, of: Int32Array | null): void {

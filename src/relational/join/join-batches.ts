@@ -5,7 +5,7 @@
  */
 import type { Table } from "@uwdata/flechette";
 import { countsUp, MAX_BATCH_ROWS, materialise } from "../../arrow/materialise.js";
-import { bitmapBytes, setBit } from "../../bitmaps.js";
+import { bitmapBytes, setBits } from "../../bitmaps.js";
 import type { Device } from "../../device.js";
 import { type JoinKind, type Segment, segmentsOf } from "../../engine/join-kinds.js";
 import type { JoinCall, RowIndex } from "../../engine/row-operations.js";
@@ -203,11 +203,8 @@ class Parts {
   #mark({ left, right }: RowPairs, from: number): void {
     const { part, side } = this;
     const first = { left: 0, right: 0, [side]: from };
-    if (part.right) for (let i = 0; i < right.length; i++) setBit(part.right, first.right + right[i]);
-    if (!part.left) return;
-    const { bits } = part.left;
-    const start = part.left.from + first.left;
-    for (let i = 0; i < left.length; i++) setBit(bits, start + left[i]);
+    if (part.right) setBits(part.right, first.right, right, 0, right.length);
+    if (part.left) setBits(part.left.bits, part.left.from + first.left, left, 0, left.length);
   }
 }
 

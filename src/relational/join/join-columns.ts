@@ -77,17 +77,19 @@ export function pickColumns(
 }
 
 /**
- * The same columns for rows of pairs alone, whose keys are equal: keys are the right's where its values are made late.
- * Right rows that all come through once and in order leave such a column as it is.
+ * The same columns for rows of pairs alone, in the order of the right's, whose keys are equal: keys are the right's
+ * where its values are made late, or lie closer together because there are fewer. Right rows that all come through once
+ * and in order leave such a column as it is.
  */
-export function lateKeys(
+export function keysOfPairs(
   outputs: readonly OutputColumn[],
   keys: Sides<readonly SourceColumn[]>,
+  rows: Sides<number>,
 ): readonly OutputColumn[] {
   return outputs.map((output) => {
     const { left: part, field } = output;
     const key = part?.source && !output.right ? keys.left.indexOf(part.source) : -1;
-    if (key < 0 || keys.right[key].late === null) return output;
+    if (key < 0 || (keys.right[key].late === null && rows.right >= rows.left)) return output;
     const [type, other] = [keys.left[key], keys.right[key]].map((side) => valueType(side.field.type));
     // equal floats may be 0 and -0
     const isSame = typeName(type) === typeName(other) && type.typeId !== Type.Float;

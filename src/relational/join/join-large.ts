@@ -27,7 +27,7 @@ import type { KeyForm } from "../keys/key-types.js";
 import { RelationalCall } from "../relational-call.js";
 import type { JoinOptions, JoinStage } from "./join.js";
 import { joinHeld, joinPart, noRows, type PartJoin, segmentTables } from "./join-batches.js";
-import { lateKeys } from "./join-columns.js";
+import { keysOfPairs } from "./join-columns.js";
 import { PARTS, restOf } from "./join-parts.js";
 import { noting, type PreparedJoin, prepareJoin } from "./prepare-join.js";
 import { repeatedColumns } from "./repeated-columns.js";
@@ -284,8 +284,8 @@ class LargeJoin {
    */
   #coded(prepared: PreparedJoin, held: "left" | "right", how: JoinKind | null): PreparedJoin {
     if (!this.coded) return prepared;
-    const { outputs, keys } = prepared;
-    const made = held === "left" && how === "inner" ? lateKeys(outputs, keys) : outputs;
+    const { outputs, keys, rows } = prepared;
+    const made = held === "left" && how === "inner" ? keysOfPairs(outputs, keys, rows) : outputs;
     return { ...prepared, outputs: repeatedColumns(made, held) };
   }
 

@@ -113,6 +113,33 @@ it("a value that many rows of the side have is stored once in parquet files", as
   expect(own).toEqual(expected);
 });
 
+it("keys of a long side that is held come from the rows of each batch", async () => {
+  const rows = 2 ** 15;
+  const keys = (count: number) => Array.from({ length: count }, (_, row) => `key ${row}`);
+  const types = { k: utf8() };
+  const held = tableFromArrays(
+    { k: keys(rows + 1000), a: Int32Array.from({ length: rows + 1000 }, (_, i) => i) },
+    { types },
+  );
+  const few = tableFromArrays(
+    { k: keys(rows), b: Int32Array.from({ length: rows }, (_, i) => -i) },
+    { types },
+  );
+  const batches = async function* () {
+    yield few;
+  };
+  const made: Table[] = [];
+  for await (const table of join(held, batches(), { on: ["k"], how: "left", dictionaries: "left" }).batches())
+    made.push(table);
+  const [pairs, alone] = made;
+  const bytesOf = (table: Table) => (table.getChild("k").data[0] as unknown as { values: Uint8Array }).values;
+  expect(bytesOf(pairs).buffer).toBe(bytesOf(few).buffer);
+  expect([pairs.numRows, alone.numRows, made.length]).toEqual([rows, 1000, 2]);
+  expect([...made.flatMap(rowsOf)].sort()).toEqual(
+    rowsOf(await join(held, few, { on: ["k"], how: "left" })).sort(),
+  );
+});
+
 it.each([{}, { memory: { limit: 2 ** 20 } }])("anything but a side is refused with %o", async (within) => {
   const call = join(flights, airports, { ...on, ...within, dictionaries: "both" as never });
   await expect(call).rejects.toMatchObject({

@@ -87,11 +87,11 @@ export async function matchedPairs(
     const run = new RowRun(threads, work, pace, hashMask);
     const phase = phaseClock(call.log);
     const matched = await match(new Join(call, run, memory, phase));
-    const pairs = await pairsFound(matched);
+    const { left, right, inOrder } = await pairsFound(matched);
     phase("write pairs");
     pace.finish();
     threads.guard();
-    return { ...pairs, release: () => memory.release() };
+    return { left, right, inOrder, release: () => memory.release() };
 
     async function pairsFound(found: MatchedRows): Promise<RowPairs> {
       const isSemi = how === "semi";

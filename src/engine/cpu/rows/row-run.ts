@@ -27,7 +27,9 @@ export class RowRun {
     /** @param hashMask for tests: few bits make keys collide */
     hashMask: number,
   ) {
-    this.hashing = { ...keyingOf(threads.seed), mask: hashMask };
+    const { multiplier, offset, factor, summand } = keyingOf(threads.seed);
+    // of one shape in all runs, which code that was compiled for it outlives
+    this.hashing = { multiplier, offset, factor, summand, mask: hashMask };
   }
 
   /** Workers that so many rows are worth. */
