@@ -27,13 +27,12 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
   const by = columnList("--by", options.by);
   const aggregate = Object.fromEntries(askedAggregates(options.agg, by));
   const columns = [...by, ...Object.values(aggregate).flatMap(({ column }) => column ?? [])];
-  const named = Object.entries(aggregate).map(([name, aggregate]) => ({ name, aggregate }));
   const command: TableCommand = {
     inputs: [{ path, stage: "read", columns, isNeeded: () => false }],
     purpose: "to group",
     stage: "group rows",
     takesParts: true,
-    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, named, more),
+    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, more),
     work: ([table], call) => groupBy(table, { ...call, by, aggregate }),
     onWorkers: (cluster, call) => cluster.group(path, { ...call, by, aggregate }),
   };
@@ -51,7 +50,7 @@ export async function distinct(path: string, options: DistinctCommandOptions, ho
     purpose: "to read",
     stage: "group rows",
     takesParts: true,
-    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, [], more),
+    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, more),
     work: ([table], call) => distinctRows(table, { ...call, on }),
     onWorkers: (cluster, call) => cluster.distinct(path, { ...call, on, select }),
     pick: (table) => selected(table, select),

@@ -144,7 +144,7 @@ async function startThreads(from: NamedFile, to: NamedFile, threads: number): Pr
   const kinds: TaskKind<never, unknown>[] = [];
   if (from.format === "parquet") kinds.push((await import("../io/parquet/parquet-read.js")).TASKS);
   if (isTextFormat(from.format)) kinds.push((await import("../io/csv/csv-read.js")).TASKS);
-  if (to.format === "parquet") kinds.push((await import("../io/parquet/parquet-write.js")).TASKS);
+  if (to.format === "parquet") kinds.push(WRITE_TASKS);
   if (isTextFormat(to.format)) kinds.push((await import("../io/csv/csv-write.js")).TASKS);
   await startWorkers(kinds, threads);
 }

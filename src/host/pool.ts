@@ -23,6 +23,8 @@ export interface TaskKind<In, Out> {
   readonly name: string;
   /** A module that calls `provide` (provide.ts), as text: `import("./name-worker.ts?worker-source")`. */
   readonly script: () => Promise<{ readonly default: string }>;
+  /** Names of other kinds that its script has, too. */
+  readonly covers?: readonly string[];
   /** Another kind whose tasks come with these: workers that do one do both. */
   readonly companion?: TaskKind<never, unknown>;
   /** Classes of errors that its tasks throw besides those of src/errors.ts. */

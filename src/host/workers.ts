@@ -91,11 +91,12 @@ export class Workers {
   }
 
   /** Loads the script of a kind; where that fails, the calling thread does all work from now on. */
-  async load({ name, script, companion }: AnyKind): Promise<void> {
+  async load({ name, script, covers = [], companion }: AnyKind): Promise<void> {
     if (this.#scripts.has(name)) return;
     try {
       if (companion) await this.load(companion);
       this.#scripts.set(name, (await script()).default);
+      for (const covered of covers) if (!this.#scripts.has(covered)) this.#scripts.set(covered, "");
     } catch (error) {
       this.refusal ??= `workers do not load: ${(error as Error).message}`;
     }

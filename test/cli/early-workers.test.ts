@@ -7,7 +7,7 @@ import { cli } from "./run-cli.js";
 const path = temporaryFolder();
 const duck = await openDuck();
 await duck.run(
-  `copy (select (hash(i) % 40000)::integer as k, i // 3 as id, (i % 1000)::integer as v from range(3200000) t(i))
+  `copy (select (hash(i) % 40000)::integer as k, i // 3 as id, (i * 7919 % 3200000)::integer as u, (i % 1000)::integer as v from range(3200000) t(i))
    to '${path("rows.parquet")}'`,
 );
 
@@ -31,14 +31,26 @@ async function startedBy(args: readonly string[]): Promise<string[]> {
   }
 }
 
-// merging groups of k takes workers, and so does writing those of id
-it.each(["k", "id"])("groups by %s with one worker from reading to writing", async (by) => {
+const counts = ["n=count,s=sum:v", "count(*)::bigint n, sum(v)::bigint s", "n::bigint n, s::bigint s"];
+const values = [
+  "d=countDistinct:v,m=median:v",
+  "count(distinct v)::bigint d, median(v) m",
+  "d::bigint d, m::double m",
+];
+
+// merging groups of k takes workers, and so does writing those of id; rows of u, and values, are read as tables
+it.each([
+  ["k", counts],
+  ["id", counts],
+  ["u", counts],
+  ["k", values],
+])("groups by %s with one worker from reading to writing", async (by, [aggregates, made, cast]) => {
   const out = path(`${by}.parquet`);
-  const call = ["group", path("rows.parquet"), "--by", by, "--agg", "n=count,s=sum:v", "--out", out];
+  const call = ["group", path("rows.parquet"), "--by", by, "--agg", aggregates, "--out", out];
   expect(await startedBy(call)).toHaveLength(1);
   const rows = (sql: string) => duck.rows(`select count(*), sum(hash(t::varchar)) from (${sql}) t`);
-  const wanted = `select ${by}, count(*)::integer n, sum(v)::bigint s from '${path("rows.parquet")}' group by ${by}`;
-  expect(await rows(`select ${by}, n::integer n, s::bigint s from '${out}'`)).toEqual(await rows(wanted));
+  const wanted = `select ${by}, ${made} from '${path("rows.parquet")}' group by ${by}`;
+  expect(await rows(`select ${by}, ${cast} from '${out}'`)).toEqual(await rows(wanted));
 });
 
 it("joins with a worker that reads and one that writes, which start together", async () => {

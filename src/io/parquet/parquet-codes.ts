@@ -121,7 +121,20 @@ function writePacked(out: TextBuffer, codes: Int32Array, from: number, to: numbe
   out.reserve(10 + groups * width + 4);
   writeVarint(out, 2 * groups + 1);
   const { bytes, at: start } = out;
-  const view = new DataView(bytes.buffer);
+  const at = packBits(codes, from, to, width, new DataView(bytes.buffer), start);
+  out.at = start + groups * width;
+  bytes.fill(0, Math.min(at, out.at), out.at);
+}
+
+/** Packs codes to words from a byte on; answers where the last word ends. */
+function packBits(
+  codes: Int32Array,
+  from: number,
+  to: number,
+  width: number,
+  view: DataView,
+  start: number,
+): number {
   let [at, bits, have] = [start, 0, 0];
   for (let i = from; i < to; i++) {
     const code = codes[i];
@@ -134,8 +147,7 @@ function writePacked(out: TextBuffer, codes: Int32Array, from: number, to: numbe
     bits = code >>> (width - have); // what did not fit
   }
   view.setInt32(at, bits, true);
-  out.at = start + groups * width;
-  bytes.fill(0, Math.min(at + 4, out.at), out.at);
+  return at + 4;
 }
 
 /** Which of `count` rows are not null; `bits`: one each, or null where all are. */

@@ -1,31 +1,5 @@
 /** The program of the workers that decode columns of Parquet files. */
-
 import { provide } from "../../host/provide.js";
-import { type PackedColumn, packedColumn, viewsOf } from "./packed-column.js";
-import { prepareCodecs } from "./parquet-codecs.js";
-import { type ChunkBytes, type ColumnPlan, columnReader } from "./parquet-column-reader.js";
+import { decodeChunks, viewsOfColumn } from "./parquet-read-task.js";
 
-/** A column for another thread. */
-export interface PackedChunks {
-  readonly plan: ColumnPlan;
-  /** By row group, one a leaf. */
-  readonly groups: readonly (readonly ChunkBytes[])[];
-}
-
-/** What became of it. */
-export interface PackedResult {
-  readonly column: PackedColumn;
-  readonly isText: boolean;
-}
-
-provide<PackedChunks, PackedResult>(
-  "parquet-read",
-  async ({ plan, groups }) => {
-    await prepareCodecs(groups.flat().map(({ codec, bytes }) => ({ codec, bytes: bytes.length })));
-    const reader = columnReader(plan);
-    for (const chunks of groups) reader.add(chunks);
-    const { column, isText } = reader.finish();
-    return { column: packedColumn(column), isText };
-  },
-  ({ column }) => viewsOf(column),
-);
+provide("parquet-read", decodeChunks, viewsOfColumn);

@@ -29,7 +29,7 @@ import {
   type SelectedColumn,
 } from "./parquet-open.js";
 import { columnError, tableOf } from "./parquet-part.js";
-import type { PackedChunks, PackedResult } from "./parquet-read-worker.js";
+import type { PackedChunks, PackedResult } from "./parquet-read-task.js";
 import { arrowTypeOf, type LeafNode, leavesOf } from "./parquet-schema.js";
 
 /**

@@ -51,7 +51,7 @@ export class BytesStore {
     const { elements } = this;
     const { count } = values;
     if (values.form === "codes") {
-      for (let i = 0; i < count; i++) elements[row + i] = this.#first + values.codes[i];
+      addCodes(elements, row, this.#first, values.codes, count);
     } else if (values.form === "decoded") {
       for (let i = 0; i < count; i++) elements[row + i] = values.values[i];
     } else {
@@ -139,8 +139,7 @@ export class BytesStore {
       start = end;
     }
     const elements = this.elements.subarray(0, nulls.rows);
-    if (codes.size < this.#entries)
-      for (let row = 0; row < elements.length; row++) elements[row] = codeOfEntry[elements[row]];
+    if (codes.size < this.#entries) recode(elements, codeOfEntry);
     const values = bytesColumn("utf8", this.#bytes.slice(0, used), this.#ends, new Nulls(codes.size));
     return dictionaryColumn(elements, values, nulls);
   }
@@ -178,6 +177,17 @@ export class BytesStore {
     }
     return bytesColumn(type, bytes, ends, nulls);
   }
+}
+
+// Loops over rows are functions of their own: optimised code of a longer one is dropped with its classes.
+
+/** Entries from `first` on, which codes name. */
+function addCodes(elements: Int32Array, row: number, first: number, codes: Int32Array, count: number): void {
+  for (let i = 0; i < count; i++) elements[row + i] = first + codes[i];
+}
+
+function recode(elements: Int32Array, codeOfEntry: Int32Array): void {
+  for (let row = 0; row < elements.length; row++) elements[row] = codeOfEntry[elements[row]];
 }
 
 /** Bytes that are copied at a time, of strings up to so many. As in parquet-byte-values.ts. */

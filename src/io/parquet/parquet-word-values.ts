@@ -122,12 +122,9 @@ export class WordValues implements Values {
     } else if (of === null) {
       out.copy(asBytes(words), 4 * each * from, 4 * each * to);
     } else {
-      const view = new DataView(out.bytes.buffer);
-      for (let i = from; i < to; i++) {
-        for (let word = each * of[i], end = word + each; word < end; word++, out.at += 4) {
-          view.setInt32(out.at, words[word], true);
-        }
-      }
+      const taken = new Int32Array(each * (to - from));
+      gatherWords(words, of, from, to, each, taken);
+      out.copy(asBytes(taken), 0, 4 * taken.length);
     }
   }
 
@@ -137,17 +134,16 @@ export class WordValues implements Values {
     const { buffer, byteOffset: start } = this.#words;
     const { length } = this.#words;
     const unsigned = converted?.startsWith("UINT") === true;
-    const at = (i: number) => (of === null ? i : of[i]);
     switch (type) {
       case "FLOAT":
-        return floatBounds(new Float32Array(buffer, start, length), from, to, at);
+        return floatBounds(new Float32Array(buffer, start, length), from, to, of);
       case "DOUBLE":
-        return floatBounds(new Float64Array(buffer, start, length >>> 1), from, to, at);
+        return floatBounds(new Float64Array(buffer, start, length >>> 1), from, to, of);
       case "INT64":
-        return longBounds(this.#words, unsigned, from, to, at);
+        return longBounds(this.#words, unsigned, from, to, of);
       default: {
         const numbers = unsigned ? new Uint32Array(buffer, start, length) : this.#words;
-        const { min, max } = numberBounds(numbers, from, to, at);
+        const { min, max } = numberBounds(numbers, from, to, of);
         // hyparquet-writer scales a decimal that is a number, and takes a bigint as it is stored
         const bound = converted === "DECIMAL" ? BigInt : Number;
         return { min_value: bound(min), max_value: bound(max) };
@@ -165,9 +161,7 @@ export class WordValues implements Values {
     const { each } = this;
     if (of === null) return { words: this.#words.slice(0, each * count) };
     const words = new Int32Array(each * count);
-    for (let i = 0, at = 0; i < count; i++) {
-      for (let word = each * of[i], end = word + each; word < end; word++) words[at++] = this.#words[word];
-    }
+    gatherWords(this.#words, of, 0, count, each, words);
     return { words };
   }
 
@@ -176,6 +170,23 @@ export class WordValues implements Values {
     this.#words = words;
     this.count = words.length / this.each;
   }
+}
+
+/** Values of `each` words, those that `of` numbers from one place to another. */
+function gatherWords(
+  words: Int32Array,
+  of: Int32Array,
+  from: number,
+  to: number,
+  each: number,
+  into: Int32Array,
+): void {
+  if (each === 1) for (let i = from; i < to; i++) into[i - from] = words[of[i]];
+  else
+    for (let i = from, at = 0; i < to; i++, at += 2) {
+      into[at] = words[2 * of[i]];
+      into[at + 1] = words[2 * of[i] + 1];
+    }
 }
 
 type FixedChunk = Extract<Chunk, { layout: "fixed" }>;
@@ -229,10 +240,6 @@ function numberPairs(
   count: number,
   { codes, firsts, slots, mask, most, keying, mostSteps }: HashedNumbers,
 ): number {
-  const isNew = (number: number, low: number, high: number) => {
-    const first = 2 * firsts[number - 1];
-    return words[first] !== low || words[first + 1] !== high;
-  };
   let [entries, steps] = [0, 0];
   for (let i = 0; i < count; i++) {
     const [low, high] = [words[2 * i], words[2 * i + 1]];
@@ -242,7 +249,9 @@ function numberPairs(
     }
     let slot = pairHash(low, high, keying) & mask;
     let number = slots[slot];
-    while (number !== 0 && isNew(number, low, high)) {
+    while (number !== 0) {
+      const first = 2 * firsts[number - 1];
+      if (words[first] === low && words[first + 1] === high) break;
       if (++steps > mostSteps) return CROWDED;
       slot = (slot + 1) & mask;
       number = slots[slot];

@@ -32,6 +32,7 @@ import {
 } from "./states.js";
 import { MadeSums, type PlannedColumn, type SumPlan } from "./sum-plan.js";
 
+const STATE_NAMES = Object.keys(STATE_KINDS) as StateName[];
 const EXTREMES = ["least", "greatest"] as const;
 /** States that are columns of one value a group. */
 export const COLUMN_STATES = ["least", "greatest", "first", "last"] as const;
@@ -147,12 +148,15 @@ export class GroupStates {
     return new GroupStates(firsts.length, keys, firsts, rowCounts, merged).own();
   }
 
-  /** The same in memory of its own: nothing of the table is held on to. */
-  own(): GroupStates {
+  /**
+   * The same in memory of its own: nothing of the table is held on to.
+   * @param kinds states for which that goes, besides the keys
+   */
+  own(kinds: readonly StateName[] = STATE_NAMES): GroupStates {
     const columns = new Map<string, ColumnKind & { states: ColumnStates }>();
     for (const [name, { states, ...kind }] of this.columns) {
-      const made: ColumnStates = {};
-      for (const state of Object.keys(states) as StateName[]) ownState(made, state, states[state] as never);
+      const made = { ...states };
+      for (const state of kinds) if (state in made) ownState(made, state, states[state] as never);
       columns.set(name, { ...kind, states: made });
     }
     const keys = this.keys.map((_, k) => this.#ownKey(k));

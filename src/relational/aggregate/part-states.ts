@@ -106,13 +106,18 @@ function narrowed(column: SummedColumn): SummedColumn {
   if (column.kind !== "words" || column.width === 1) return column;
   const { data, width, signed } = column;
   const words = new Uint32Array(data.length / width);
+  return takeLowest(data, width, signed, words) ? { ...column, data: words, width: 1 } : column;
+}
+
+/** @returns false where an upper word says more than the sign */
+function takeLowest(data: Uint32Array, width: number, signed: boolean, words: Uint32Array): boolean {
   for (let row = 0, at = 0; row < words.length; row++) {
     const word = data[at++];
     const upper = signed ? word >> 31 : 0;
-    for (let k = 1; k < width; k++) if ((data[at++] | 0) !== upper) return column;
+    for (let k = 1; k < width; k++) if ((data[at++] | 0) !== upper) return false;
     words[row] = word;
   }
-  return { ...column, data: words, width: 1 };
+  return true;
 }
 
 /** Counts each row as often as its weight says, 2^20 times at most. Integers get a word more. */
@@ -122,6 +127,17 @@ function weighted(column: SummedColumn, weights: Uint32Array): SummedColumn {
   if (kind !== "words") return column;
   const { data, width, signed } = column;
   const products = new Uint32Array(weights.length * (width + 1));
+  multiply(data, width, signed, weights, products);
+  return { ...column, data: products, width: width + 1 };
+}
+
+function multiply(
+  data: Uint32Array,
+  width: number,
+  signed: boolean,
+  weights: Uint32Array,
+  products: Uint32Array,
+): void {
   let [from, to] = [0, 0];
   for (let row = 0; row < weights.length; row++) {
     let carry = 0;
@@ -133,7 +149,6 @@ function weighted(column: SummedColumn, weights: Uint32Array): SummedColumn {
     }
     products[to++] = carry;
   }
-  return { ...column, data: products, width: width + 1 };
 }
 
 /** No state of a part groups values. */

@@ -10,7 +10,7 @@ import type { Device } from "../../device.js";
 import { GarbageBound } from "../../host/garbage.js";
 import { inOrder, type Job } from "../../host/in-order.js";
 import type { HostPool, TaskKind } from "../../host/pool.js";
-import { type GroupStates, openSource } from "../aggregate/group-states.js";
+import { COLUMN_STATES, type GroupStates, openSource } from "../aggregate/group-states.js";
 import {
   arePartial,
   type GroupedPart,
@@ -21,24 +21,22 @@ import {
   receivedStates,
   takeWeights,
 } from "../aggregate/part-states.js";
-import type { NamedAggregate } from "../aggregates.js";
 import { type Grouping, StatesSum } from "./grouping.js";
 
 const GROUP_PARTS: TaskKind<GroupedPart, PartStates> = {
   name: "group parts",
   script: () => import("./parts-worker.ts?worker-source"),
+  covers: ["parquet-read"],
 };
 
 /**
- * Starts workers for the parts of a file, and for what comes after them; none where aggregates are not made of parts.
+ * Starts workers for the parts of a file, and for what comes after them.
  * @param more kinds of tasks that they are to do besides
  */
 export async function startWorkers(
   device: Device,
-  aggregates: readonly NamedAggregate[],
   more: readonly TaskKind<never, unknown>[] = [],
 ): Promise<void> {
-  if (!arePartial(aggregates)) return;
   const host = await device.host();
   const { tasks = [] } = await device.engine.rows();
   void host.warmUp([GROUP_PARTS, ...tasks, ...more]);
@@ -127,7 +125,9 @@ class PartsGrouping {
   /** Groups a table by all threads. */
   async #read(table: Table): Promise<void> {
     const { grouping, device } = this;
-    const read = async () => plainStates((await grouping.read(table)).states.own());
+    // nothing is merged with the groups of all rows, and so nothing more is held than they are made of
+    const kinds = table.numRows === this.parts.rows ? COLUMN_STATES : undefined;
+    const read = async () => plainStates((await grouping.read(table)).states.own(kinds));
     await this.#add(await grouping.call.onSlot(device, [], read), table.numRows);
   }
 
@@ -136,7 +136,7 @@ class PartsGrouping {
     if (this.#isDense) return;
     const { parts, grouping } = this;
     const kind = { ...GROUP_PARTS, errors: parts.errors };
-    if (threads > 1) await startWorkers(this.device, grouping.aggregates);
+    if (threads > 1) await startWorkers(this.device);
     const first = await parts.next(1);
     const made = first && (await this.#here(first));
     if (made && isDense(made)) {

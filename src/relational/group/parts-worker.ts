@@ -1,7 +1,8 @@
-/** The program of the workers that decode parts of a file and group their rows. */
+/** The program of the workers that decode parts of a file and group their rows, or decode columns for all threads to group. */
 import { sumGroups } from "../../engine/cpu/groups/sum-groups.js";
 import { provide } from "../../host/provide.js";
 import { decodePart, type ParquetPart } from "../../io/parquet/parquet-part.js";
+import { decodeChunks, viewsOfColumn } from "../../io/parquet/parquet-read-task.js";
 import { type GroupedPart, groupPart, type PartStates, viewsOfStates } from "../aggregate/part-states.js";
 
 const rooms: Parameters<typeof decodePart>[1] = [];
@@ -22,3 +23,5 @@ provide<GroupedPart, PartStates>(
   },
   viewsOfStates,
 );
+
+provide("parquet-read", decodeChunks, viewsOfColumn);

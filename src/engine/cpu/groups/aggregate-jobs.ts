@@ -140,7 +140,7 @@ class SliceWorker {
         Atomics.store(stop, 0, FULL);
         return;
       }
-      if (groupOf !== null) for (let i = 0; i < count; i++) groupOf[from + at + i] = base + ids[i];
+      if (groupOf !== null) numberFrom(groupOf, from + at, ids, base, count);
       this.#lanes.add(sums, ids, from + at, count, first + from + at);
     }
     if (this.#lanes.lost) Atomics.store(stop, 0, LOST);
@@ -152,6 +152,10 @@ class SliceWorker {
     this.#lanes.carry(this.#sums, this.#table.groups);
     this.#set.state[SINCE_CARRY] = 0;
   }
+}
+
+function numberFrom(groupOf: Uint32Array, from: number, ids: Uint32Array, base: number, count: number): void {
+  for (let i = 0; i < count; i++) groupOf[from + i] = base + ids[i];
 }
 
 /** Finds the ranges of floats; a piece is a slice. */
@@ -196,7 +200,10 @@ export interface RenumberJob {
 
 export function openRenumber({ groupOf, numbers, sliceRows }: RenumberJob): Work {
   return silently(Math.ceil(groupOf.length / sliceRows), (piece) => {
-    const end = Math.min(groupOf.length, (piece + 1) * sliceRows);
-    for (let row = piece * sliceRows; row < end; row++) groupOf[row] = numbers[groupOf[row]];
+    renumber(groupOf, numbers, piece * sliceRows, Math.min(groupOf.length, (piece + 1) * sliceRows));
   });
+}
+
+function renumber(groupOf: Uint32Array, numbers: Uint32Array, from: number, to: number): void {
+  for (let row = from; row < to; row++) groupOf[row] = numbers[groupOf[row]];
 }

@@ -3,6 +3,8 @@
  * compiled code that knows of objects none of which lives, as tables after a call.
  */
 
+import { mixedWord } from "./row-keys.js";
+
 /** Words of a table's head: its groups, and the key at which its array of near keys begins. */
 export const GROUPS = 0;
 export const NEAR_FROM = 1;
@@ -28,7 +30,7 @@ export function addGroup(
 }
 
 /** The group + 1 of a key of one word; 0 where there is no room for it. */
-export function findFar(
+function findFar(
   code: number,
   hash: number,
   isNew: boolean,
@@ -89,6 +91,7 @@ export function findHashes(
   firsts: Uint32Array,
   ids: Uint32Array,
 ): number {
+  const all = to - from; // ahead of the loop: code that is optimised in it knows no more than what has run
   const wrap = slots.length - 1;
   for (let position = from; position < to; position++) {
     const code = records[position * stride];
@@ -104,11 +107,11 @@ export function findHashes(
     }
     ids[position - from] = found - 1;
   }
-  return to - from;
+  return all;
 }
 
 /** Finds near keys up to the first that is not there, whose position it answers. */
-export function findNear(
+function findNear(
   codes: Uint32Array,
   from: number,
   to: number,
@@ -144,6 +147,40 @@ export function findNear(
     ids[position - first] = found - 1;
   }
   return position;
+}
+
+/** Finds the keys from position `at` on, near and far; answers how many from `from` on are done. */
+export function findWords(
+  codes: Uint32Array,
+  from: number,
+  at: number,
+  to: number,
+  near: Uint32Array,
+  least: number,
+  multiplier: number,
+  offset: number,
+  mask: number,
+  slots: Uint32Array,
+  head: Uint32Array,
+  own: Uint32Array,
+  firsts: Uint32Array,
+  firstRow: number,
+  ids: Uint32Array,
+): number {
+  const all = to - from; // ahead of the loop: code that is optimised in it knows no more than what has run
+  for (let position = at; position < to; position++) {
+    position = findNear(codes, position, to, near, least, ids, from);
+    if (position === to) break;
+    const code = codes[position];
+    const index = (code - least) >>> 0;
+    const isNew = index < near.length;
+    const hash = mixedWord((Math.imul(code, multiplier) + offset) | 0) & mask;
+    const found = findFar(code, hash, isNew, slots, head, own, firsts, firstRow + position);
+    if (found === 0) return position - from;
+    if (isNew) near[index] = found;
+    ids[position - from] = found - 1;
+  }
+  return all;
 }
 
 /** The least key: signed, where some are below 0. */

@@ -6,16 +6,7 @@
  * Its arrays are plain data, which threads can share one after the other.
  */
 import type { KernelBlock } from "../../../host/lane-kernels.js";
-import {
-  addGroup,
-  findFar,
-  findHashes,
-  findInRange,
-  findNear,
-  GROUPS,
-  leastOf,
-  NEAR_FROM,
-} from "./group-loops.js";
+import { addGroup, findHashes, findInRange, findWords, GROUPS, leastOf, NEAR_FROM } from "./group-loops.js";
 import { type KeyRange, sameStrings, sameWords, type TableKeys } from "./key-tables.js";
 import { mixedWord, type RowHashing } from "./row-keys.js";
 
@@ -158,19 +149,24 @@ export class GroupTable {
     }
     const { slots, codes: own, firsts } = memory;
     const { multiplier, offset, mask } = hashing;
-    for (let position = from + done; position < to; position++) {
-      position = findNear(codes, position, to, near, least, ids, from);
-      if (position === to) break;
-      const code = codes[position];
-      const index = (code - least) >>> 0;
-      const isNew = index < near.length;
-      const hash = mixedWord((Math.imul(code, multiplier) + offset) | 0) & mask;
-      const found = findFar(code, hash, isNew, slots, head, own, firsts, firstRow + position);
-      if (found === 0) return position - from;
-      if (isNew) near[index] = found;
-      ids[position - from] = found - 1;
-    }
-    return to - from;
+    const at = from + done;
+    return findWords(
+      codes,
+      from,
+      at,
+      to,
+      near,
+      least,
+      multiplier,
+      offset,
+      mask,
+      slots,
+      head,
+      own,
+      firsts,
+      firstRow,
+      ids,
+    );
   }
 
   #findHashes({ codes, codeStride }: TableKeys, from: number, to: number, ids: Uint32Array): number {

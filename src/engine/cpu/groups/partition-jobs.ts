@@ -247,37 +247,98 @@ export function openRank(job: RankJob): Work {
   const rank = (piece: number) => {
     const first = piece * pieceRows;
     isFirst.fill(0);
-    let number = 0;
-    for (let partition = 0; partition < partitions; partition++) {
-      const from = ofPartitions[2 * partition];
-      const to = from + ofPartitions[2 * partition + 1];
-      let place = ends[partition];
-      while (place < to && firsts[place] < first) place++;
-      begins[partition] = place;
-      number += place - from;
-      for (; place < to && firsts[place] - first < pieceRows; place++) {
-        const row = firsts[place] - first;
-        isFirst[row >>> 5] |= 1 << (row & 31);
-      }
-      ends[partition] = place;
-    }
-    for (let word = 0; word < isFirst.length; word++) {
-      before[word] = number;
-      number += bitsIn(isFirst[word]);
-    }
-    for (let partition = 0; partition < partitions; partition++) {
-      for (let place = begins[partition]; place < ends[partition]; place++) {
-        const row = firsts[place] - first;
-        const rank = before[row >>> 5] + bitsIn(isFirst[row >>> 5] & ~(-1 << (row & 31)));
-        ranks[place] = rank;
-        sortedFirsts[rank] = first + row;
-        let out = rank;
-        for (let k = 0; k < lanes.length; k++, out += groups) sorted[out] = sums[place * stride + lanes[k]];
-        for (let k = 0; k < roundings.length; k++, out += groups) sorted[out] = roundings[k](place * stride);
-      }
-    }
+    const rankBefore = markFirsts(firsts, ofPartitions, begins, ends, first, pieceRows, isFirst);
+    rankPlaces(firsts, begins, ends, first, isFirst, rankBefore, before, ranks, sortedFirsts);
+    for (let k = 0; k < lanes.length; k++)
+      sortLane(sums, stride, lanes[k], begins, ends, ranks, sorted, k * groups);
+    for (let k = 0; k < roundings.length; k++)
+      sortRounded(roundings[k], stride, begins, ends, ranks, sorted, (lanes.length + k) * groups);
   };
   return silently(Math.ceil(rows / pieceRows), rank);
+}
+
+/** Marks the rows of a piece that are first, and where its groups are; answers how many groups are in front of them. */
+function markFirsts(
+  firsts: Uint32Array,
+  ofPartitions: Uint32Array,
+  begins: Uint32Array,
+  ends: Uint32Array,
+  first: number,
+  rows: number,
+  isFirst: Uint32Array,
+): number {
+  let number = 0;
+  for (let partition = 0; partition < ends.length; partition++) {
+    const from = ofPartitions[2 * partition];
+    const to = from + ofPartitions[2 * partition + 1];
+    let place = ends[partition];
+    while (place < to && firsts[place] < first) place++;
+    begins[partition] = place;
+    number += place - from;
+    for (; place < to && firsts[place] - first < rows; place++) {
+      const row = firsts[place] - first;
+      isFirst[row >>> 5] |= 1 << (row & 31);
+    }
+    ends[partition] = place;
+  }
+  return number;
+}
+
+function rankPlaces(
+  firsts: Uint32Array,
+  begins: Uint32Array,
+  ends: Uint32Array,
+  first: number,
+  isFirst: Uint32Array,
+  rankBefore: number,
+  before: Uint32Array,
+  ranks: Uint32Array,
+  sortedFirsts: Uint32Array,
+): void {
+  let number = rankBefore;
+  for (let word = 0; word < isFirst.length; word++) {
+    before[word] = number;
+    number += bitsIn(isFirst[word]);
+  }
+  for (let partition = 0; partition < ends.length; partition++) {
+    for (let place = begins[partition]; place < ends[partition]; place++) {
+      const row = firsts[place] - first;
+      const rank = before[row >>> 5] + bitsIn(isFirst[row >>> 5] & ~(-1 << (row & 31)));
+      ranks[place] = rank;
+      sortedFirsts[rank] = first + row;
+    }
+  }
+}
+
+function sortLane(
+  sums: Float64Array,
+  stride: number,
+  lane: number,
+  begins: Uint32Array,
+  ends: Uint32Array,
+  ranks: Uint32Array,
+  sorted: Float64Array,
+  to: number,
+): void {
+  for (let partition = 0; partition < ends.length; partition++) {
+    for (let place = begins[partition]; place < ends[partition]; place++)
+      sorted[to + ranks[place]] = sums[place * stride + lane];
+  }
+}
+
+function sortRounded(
+  rounding: (at: number) => number,
+  stride: number,
+  begins: Uint32Array,
+  ends: Uint32Array,
+  ranks: Uint32Array,
+  sorted: Float64Array,
+  to: number,
+): void {
+  for (let partition = 0; partition < ends.length; partition++) {
+    for (let place = begins[partition]; place < ends[partition]; place++)
+      sorted[to + ranks[place]] = rounding(place * stride);
+  }
 }
 
 /** Rounds the sum of floats of a group, whose lanes begin at a place. */

@@ -26,6 +26,27 @@ export function countRuns({ rows, columns }: RowKeys): number {
   return runs;
 }
 
+/** Numbers the runs of some rows; answers the last one's number. */
+function numberRuns(
+  data: Uint32Array,
+  width: number,
+  from: number,
+  count: number,
+  last: number,
+  firsts: Uint32Array,
+  ids: Uint32Array,
+): number {
+  let group = last;
+  for (let i = 0, at = from * width; i < count; i++, at += width) {
+    const upper = at + width - 1;
+    if (at > 0 && (data[at] !== data[at - width] || data[upper] !== data[upper - width])) {
+      firsts[++group] = from + i;
+    }
+    ids[i] = group;
+  }
+  return group;
+}
+
 /**
  * The groups of rows with so many runs.
  * @param groupOf gets the group of each row; null where nobody asked
@@ -50,13 +71,7 @@ export async function sumRuns(
       await run.pace.pause(from);
     }
     const count = Math.min(BLOCK_ROWS, rows - from);
-    for (let i = 0, at = from * width; i < count; i++, at += width) {
-      const upper = at + width - 1;
-      if (at > 0 && (data[at] !== data[at - width] || data[upper] !== data[upper - width])) {
-        firsts[++group] = from + i;
-      }
-      ids[i] = group;
-    }
+    group = numberRuns(data, width, from, count, group, firsts, ids);
     groupOf?.set(count < ids.length ? ids.subarray(0, count) : ids, from);
     lanes.add(sums, ids, from, count, from);
   }
