@@ -95,8 +95,16 @@ const TIMEOUT_MS = long ? 3_600_000 : 120_000;
  */
 const KEEP_MEMORY = { MALLOC_TRIM_THRESHOLD_: `${2 ** 30}`, MALLOC_TOP_PAD_: `${2 ** 25}` };
 
-/** Options of Node in worker processes. */
-const execArgv = ["--import", new URL("scripts/rest-between-polls.mjs", import.meta.url).href];
+/**
+ * Options of Node in worker processes. As many of them run at once as there are cores: helpers of the garbage collector would take turns
+ * with other tests. Young objects get room for those of a whole test.
+ */
+const execArgv = [
+  "--single-threaded-gc",
+  "--max-semi-space-size=32",
+  "--import",
+  new URL("scripts/rest-between-polls.mjs", import.meta.url).href,
+];
 
 /**
  * Files of one project after the other's: a process ends, and its kernels with it, where the next file is of another project.
@@ -151,6 +159,7 @@ function onCuda(name: string, files: { include: string[]; isolate: boolean }, bu
       sequence: { groupOrder: NODE_ALONE.groupOrder },
       maxWorkers: NODE_ALONE.maxWorkers,
       pool: "forks" as const,
+      execArgv,
       env: { ...emulatedGpuEnv(), ...env },
       provide: { backend: "cuda" as const, host: "node" as const, bulk, long },
     },
@@ -214,6 +223,7 @@ export default defineConfig({
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",
+          execArgv,
           provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
         },
       },

@@ -14,8 +14,8 @@
 
 namespace emulator {
 
-thread_local Dimensions thread, block, blocks, threads;
-thread_local unsigned char* dynamicShared;
+WARPMAP_NEAR Dimensions thread, block, blocks, threads;
+WARPMAP_NEAR unsigned char* dynamicShared;
 
 namespace {
 
@@ -38,6 +38,16 @@ struct Warp : Meeting {
   uint64_t brought[2][32];
 };
 
+/// A thread of a block.
+struct Thread {
+  std::unique_ptr<Fiber> fiber;
+  /// What it waits for, in which round.
+  const Meeting* meeting = nullptr;
+  unsigned round = 0;
+  bool hasEnded = false;
+  bool mayRun() const { return !hasEnded && (meeting == nullptr || meeting->round != round); }
+};
+
 /// The block that an OS thread runs.
 struct Running {
   const Launch* launch = nullptr;
@@ -45,21 +55,31 @@ struct Running {
   Meeting all;
   std::vector<Warp> warps;
   std::vector<std::unique_ptr<Fiber>> spare;
-  std::vector<std::unique_ptr<Fiber>> fibers;
-  std::vector<bool> hasEnded;
+  std::vector<Thread> threads;
   Fiber scheduler;
   unsigned current = 0;
   std::vector<unsigned char> shared;
+
+  /// The next thread in turn that does not wait.
+  unsigned next() const {
+    unsigned t = current;
+    do t = t + 1 < threads.size() ? t + 1 : 0;
+    while (!threads[t].mayRun());
+    return t;
+  }
 };
 
-thread_local Running running;
+WARPMAP_NEAR Running* running;
 
+/// Goes on with the next thread, and returns when this one's turn has come again. The scheduler begins threads.
 void leave() {
-  Running& now = running;
+  Running& now = *running;
   const Dimensions at = thread;
-  const unsigned number = now.current;
-  Fiber::change(*now.fibers[number], now.scheduler);
-  running.current = number;
+  Fiber& from = *now.threads[now.current].fiber;
+  const unsigned next = now.next();
+  Fiber* to = now.threads[next].fiber.get();
+  if (to != nullptr) now.current = next;
+  Fiber::change(from, to == nullptr ? now.scheduler : *to);
   thread = at;
 }
 
@@ -70,50 +90,57 @@ void pass(Meeting& meeting, unsigned members) {
     meeting.round++;
     return;
   }
-  while (meeting.round == round) leave();
+  Thread& mine = running->threads[running->current];
+  mine.meeting = &meeting;
+  mine.round = round;
+  leave();
+  mine.meeting = nullptr;
 }
 
 void runThread() {
-  running.launch->kernel(running.launch->parameters);
-  Running& now = running;
-  now.hasEnded[now.current] = true;
+  running->launch->kernel(running->launch->parameters);
+  Running& now = *running;
+  Thread& mine = now.threads[now.current];
+  mine.hasEnded = true;
   now.alive--;
   if (now.all.arrived > 0 && now.all.arrived >= now.alive) {
     now.all.arrived = 0;
     now.all.round++;
   }
-  Fiber::change(*now.fibers[now.current], now.scheduler);
+  Fiber::change(*mine.fiber, now.scheduler);
   std::abort();
 }
 
 void runBlock(const Launch& launch, uint64_t number) {
-  Running& now = running;
+  thread_local Running ofThread;
+  running = &ofThread;
+  Running& now = ofThread;
   const unsigned size = launch.block.x;
   now.launch = &launch;
   now.alive = size;
   now.all = Meeting();
   now.warps.assign((size + 31) / 32, Warp());
-  now.fibers.resize(size);
-  now.hasEnded.assign(size, false);
+  now.threads.clear();
+  now.threads.resize(size);
   now.shared.resize(launch.sharedBytes + 16);
   dynamicShared = now.shared.data() + (16 - uintptr_t(now.shared.data()) % 16) % 16;
   block = {unsigned(number % launch.grid.x), unsigned(number / launch.grid.x), 0};
   blocks = launch.grid;
   threads = launch.block;
+  now.current = size - 1;
   while (now.alive > 0) {
-    for (unsigned t = 0; t < size; t++) {
-      if (now.hasEnded[t]) continue;
-      now.current = t;
-      if (now.fibers[t] == nullptr) {
-        thread = {t, 0, 0};
-        if (now.spare.empty()) now.spare.push_back(std::make_unique<Fiber>());
-        now.fibers[t] = std::move(now.spare.back());
-        now.spare.pop_back();
-        now.fibers[t]->start(runThread);
-      }
-      Fiber::change(now.scheduler, *now.fibers[t]);
-      if (now.hasEnded[t]) now.spare.push_back(std::move(now.fibers[t]));
+    const unsigned t = now.next();
+    now.current = t;
+    if (now.threads[t].fiber == nullptr) {
+      thread = {t, 0, 0};
+      if (now.spare.empty()) now.spare.push_back(std::make_unique<Fiber>());
+      now.threads[t].fiber = std::move(now.spare.back());
+      now.spare.pop_back();
+      now.threads[t].fiber->start(runThread);
     }
+    Fiber::change(now.scheduler, *now.threads[t].fiber);
+    Thread& last = now.threads[now.current];
+    if (last.hasEnded) now.spare.push_back(std::move(last.fiber));
   }
 }
 
@@ -164,10 +191,10 @@ class Pool {
 
 }  // namespace
 
-void barrier() { pass(running.all, running.alive); }
+void barrier() { pass(running->all, running->alive); }
 
 const uint64_t* exchange(uint64_t mine) {
-  Warp& warp = running.warps[thread.x / 32];
+  Warp& warp = running->warps[thread.x / 32];
   uint64_t* brought = warp.brought[warp.round % 2];
   brought[thread.x % 32] = mine;
   pass(warp, 32);

@@ -13,9 +13,11 @@ namespace emulator {
 struct Dimensions {
   unsigned x = 1, y = 1, z = 1;
 };
+/// A variable of each OS thread that takes no call to find. A process has room for few bytes of them.
+#define WARPMAP_NEAR __thread
 /// Of the thread that runs now.
-extern thread_local Dimensions thread, block, blocks, threads;
-extern thread_local unsigned char* dynamicShared;
+extern WARPMAP_NEAR Dimensions thread, block, blocks, threads;
+extern WARPMAP_NEAR unsigned char* dynamicShared;
 
 /// Waits until all threads of the block that have not ended are here.
 void barrier();

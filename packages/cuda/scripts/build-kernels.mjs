@@ -19,12 +19,12 @@ const output = (checksOnly ? undefined : argument) ?? join(root, "dist", "kernel
 const nvcc = process.env.NVCC ?? "nvcc";
 
 /** Compiles kernels for an architecture, to machine code or PTX. Answers the image as fatbinary takes it. */
-async function compile(folder, kind, architecture, source = "kernels/all.cu") {
+async function compile(folder, kind, architecture, source = "kernels/all.cu", options = []) {
   const to = join(folder, `${kind}-${architecture}`);
   const target =
     kind === "ptx" ? ["-ptx", `-arch=compute_${architecture}`] : ["-cubin", `-arch=sm_${architecture}`];
   const includes = ["-I", join(root, "kernels")];
-  await run(nvcc, ["-std=c++17", "-O3", ...target, ...includes, "-o", to, join(root, source)]);
+  await run(nvcc, ["-std=c++17", "-O3", ...options, ...target, ...includes, "-o", to, join(root, source)]);
   return `--image3=kind=${kind},sm=${architecture},file=${to}`;
 }
 
@@ -33,7 +33,7 @@ async function build() {
   try {
     if (checksOnly) {
       for (const source of ["kernels/all.cu", "examples/own-kernels.cu"])
-        await compile(folder, "ptx", PTX, source);
+        await compile(folder, "ptx", PTX, source, ["-Ofc", "max"]);
       return;
     }
     const work = [["ptx", PTX], ...ARCHITECTURES.map((architecture) => ["elf", architecture])];

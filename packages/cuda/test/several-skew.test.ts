@@ -127,10 +127,10 @@ it("rows of hot keys stay where they are: fewer are moved than by their owners",
 
 describe.each([
   [2, true, 2 ** 16],
-  [2, false, 100],
-  [3, true, 100],
+  [2, false, 50],
+  [3, true, 50],
   [3, false, 2 ** 16],
-  [7, true, 50],
+  [7, true, 25],
   [7, false, 2 ** 16],
 ] as const)("groups on %s GPUs, which reach each other: %s, in rounds of %s", (gpus, peers, round) => {
   it.each([
@@ -138,7 +138,7 @@ describe.each([
     ["one group that most rows are of", [7], 0.995, true],
     ["a group for nearly each row", [7], 0.001, false],
   ] as const)("of rows that have %s are those of one GPU", async (_, hot, part, isLocal) => {
-    const rows = 20_000 + gpus;
+    const rows = 10_000 + gpus;
     const ids = idsOf(rows, hot, part, 5 + gpus);
     const table = {
       id: ids,
