@@ -7,8 +7,7 @@ import type { Table } from "@uwdata/flechette";
 import { type Device, openDevice } from "../device.js";
 import { HOST_ENGINE } from "../engine/registry.js";
 import { ValidationError } from "../errors.js";
-import { sharePool, startWorkers } from "../host/in-order.js";
-import type { TaskKind } from "../host/pool.js";
+import { sharePool } from "../host/in-order.js";
 import { GuessError } from "../io/errors.js";
 import { isTextFormat } from "../io/formats.js";
 import { lateBatches, readTable, writePieces } from "../io/index.js";
@@ -103,10 +102,7 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
   const asked = new AskedColumns(run.files);
   const threads = run.files.threads ?? run.device.info.threads;
   const options = { ...readingOf(run, asked, inputs[streamed], streamed), threads };
-  const out = run.files.out as NamedFile;
-  const isStored = out.format === "parquet";
-  // up when the other file was read
-  startThreads(file, out, threads).catch(() => {});
+  const isStored = run.files.out?.format === "parquet";
   const reader = lateBatches(file.path, options, {
     late: isStored ? { ahead: inputs[streamed].columns } : undefined,
     dictionaries: true,
@@ -137,16 +133,6 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
   } finally {
     await reader.return(undefined);
   }
-}
-
-/** Starts workers that read a file, and such as write another one meanwhile. */
-async function startThreads(from: NamedFile, to: NamedFile, threads: number): Promise<void> {
-  const kinds: TaskKind<never, unknown>[] = [];
-  if (from.format === "parquet") kinds.push((await import("../io/parquet/parquet-read.js")).TASKS);
-  if (isTextFormat(from.format)) kinds.push((await import("../io/csv/csv-read.js")).TASKS);
-  if (to.format === "parquet") kinds.push(WRITE_TASKS);
-  if (isTextFormat(to.format)) kinds.push((await import("../io/csv/csv-write.js")).TASKS);
-  await startWorkers(kinds, threads);
 }
 
 function readingOf({ reading }: Run, asked: AskedColumns, input: CommandInput, i: number) {

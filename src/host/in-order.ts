@@ -62,17 +62,6 @@ function sharedPool(): HostPool {
 }
 
 /**
- * Starts workers for calls without a device of which one uses the results of the other, so that they are up when the
- * first tasks come.
- */
-export async function startWorkers(
-  kinds: readonly TaskKind<never, unknown>[],
-  threads: number,
-): Promise<void> {
-  if (threads > 1) await sharedPool().warmUp(kinds, kinds.length * (threads - 1));
-}
-
-/**
  * More threads than that are not waited for by one file's reader: the calling thread hands out and puts together all
  * pieces.
  */

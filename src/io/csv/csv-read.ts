@@ -97,7 +97,7 @@ export async function surveyCsv(
   return { types, blocks, like: reader.finish() };
 }
 
-export const TASKS: TaskKind<BlockJob, Block> = {
+const TASKS: TaskKind<BlockJob, Block> = {
   name: "csv-read",
   script: () => import("./csv-read-worker.ts?worker-source"),
   errors: { FILE: FileError },

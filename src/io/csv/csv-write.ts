@@ -73,7 +73,7 @@ function headerOf({ names }: Table, quoting: Quoting): Uint8Array {
   return out.taken();
 }
 
-export const TASKS: TaskKind<RowsJob, RowsText> = {
+const TASKS: TaskKind<RowsJob, RowsText> = {
   name: "csv-write",
   script: () => import("./csv-write-worker.ts?worker-source"),
   errors: { FILE: FileError },

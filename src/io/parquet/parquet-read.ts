@@ -168,7 +168,7 @@ export async function* readAhead(
   }
 }
 
-export const TASKS: TaskKind<PackedChunks, PackedResult> = {
+const TASKS: TaskKind<PackedChunks, PackedResult> = {
   name: "parquet-read",
   script: () => import("./parquet-read-worker.ts?worker-source"),
   errors: { FILE: FileError },
