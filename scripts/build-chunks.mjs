@@ -43,14 +43,14 @@ const PARTS = {
     "engine/gpu/gpu-rows",
     "engine/gpu/columns/*",
     "engine/gpu/reduce/*",
-    "engine/webgpu/wgsl/columns?texts",
-    "engine/webgpu/wgsl/groups?texts",
-    "engine/webgpu/wgsl/join?texts",
-    "engine/webgpu/wgsl/reduce?texts",
+    "engine/webgpu/wgsl/columns",
+    "engine/webgpu/wgsl/groups",
+    "engine/webgpu/wgsl/join",
+    "engine/webgpu/wgsl/reduce",
   ],
   "webgpu-lists": ["engine/gpu/lists/*", "engine/webgpu/wgsl/lists"],
-  "webgpu-sketches": ["engine/gpu/sketches/gpu-sketches", "engine/webgpu/wgsl/sketches?texts"],
-  "webgpu-strings": ["engine/gpu/strings/gpu-dictionary", "engine/webgpu/wgsl/strings?texts"],
+  "webgpu-sketches": ["engine/gpu/sketches/gpu-sketches", "engine/webgpu/wgsl/sketches"],
+  "webgpu-strings": ["engine/gpu/strings/gpu-dictionary", "engine/webgpu/wgsl/strings"],
   "cpu-later": ["engine/cpu/*"],
   "cpu-rows": ["engine/cpu/rows/cpu-rows"],
   "cpu-lists": ["engine/cpu/lists/list-operations"],
@@ -100,7 +100,7 @@ export function chunksOf(root, entries) {
 
 /** @returns the part of each module that is in one, by id */
 function partsOf(src, entries, context) {
-  const idOf = (name) => join(src, name.includes("?") ? name : `${name}.ts`);
+  const idOf = (name) => join(src, `${name}.ts`);
   const modules = modulesOf(entries.map(idOf), (id) => context.getModuleInfo(id));
   const later = new Set(
     [...modules.values()].flatMap(({ dynamicallyImportedIds }) => dynamicallyImportedIds),
@@ -109,7 +109,7 @@ function partsOf(src, entries, context) {
   const named = new Set(names.map(idOf));
   const folders = names.filter((name) => name.endsWith("/*")).sort((a, b) => b.length - a.length);
   // texts of workers that are loaded when a worker starts are files of their own
-  const isText = (id) => id.endsWith("?worker-source") && later.has(id);
+  const isText = (id) => id.includes("?") && later.has(id);
   const isOf = (folder, id) => id.startsWith(join(src, folder.slice(0, -1)));
 
   const rootsOf = (root) => {
@@ -169,8 +169,10 @@ export function dropFacades(dist) {
     texts.set(join(dist, path), readFileSync(join(dist, path), "utf8"));
   const facades = new Map();
   for (const [path, text] of texts) {
-    const [, names, target] = FACADE.exec(text) ?? [];
-    if (target && path.startsWith(join(dist, "chunks"))) facades.set(path, { names: namesIn(names), target });
+    const [, names, target, exported] = FACADE.exec(text) ?? [];
+    const isRenaming = exported?.includes(" as ");
+    if (target && !isRenaming && path.startsWith(join(dist, "chunks")))
+      facades.set(path, { names: namesIn(names), target });
   }
   /** New names of exports, by file. */
   const renamed = new Map();
@@ -213,7 +215,7 @@ export function dropFacades(dist) {
 /** Some bundlers keep the names of all exports of what import() names; of these a page would load them first. */
 const KEPT = ["cpu-engine.js", "webgpu-engine.js"];
 /** A file that imports from one file, and exports what it imported. */
-const FACADE = /^import \{ ([^}]+) \} from "\.\/([^"]+)";\s*export \{ [^}]+ \};\s*$/;
+const FACADE = /^import \{ ([^}]+) \} from "\.\/([^"]+)";\s*export \{ ([^}]+) \};\s*$/;
 const IMPORTS = /^import \{ ([^}]+) \} from "(\.[^"]*\/)([^"/]+)"/gm;
 const EXPORTS = /^export \{ ([^}]+) \};/gm;
 

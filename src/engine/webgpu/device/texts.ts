@@ -19,6 +19,7 @@ export interface Text {
 /** Texts of a folder by the second part of their names. */
 export type Texts = { readonly [name: string]: string | Text };
 
+/** Those that every page needs. */
 const core: Texts = {
   "": "",
   "direct/cas": cas,
@@ -44,6 +45,7 @@ export class KernelTexts {
     this.#known = new Map(Object.entries(core));
   }
 
+  /** Loads what a kernel's fragments need. */
   async load({ fragments }: KernelSource): Promise<void> {
     const missing = fragments.filter((each) => !("code" in each) && this.#find(each.name) === undefined);
     if (missing.length === 0) return;
@@ -51,7 +53,7 @@ export class KernelTexts {
     const needed = new Set(missing.map(({ name }) => name.split("/")[0]));
     await Promise.all(
       [...needed].map(async (folder) => {
-        const texts = (await folders[folder]?.())?.default ?? {};
+        const texts = (await folders[folder]?.()) ?? {};
         for (const [name, text] of Object.entries(texts)) this.#known.set(`${folder}/${name}`, text);
       }),
     );

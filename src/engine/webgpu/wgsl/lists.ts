@@ -7,9 +7,8 @@ import texts from "./lists?texts";
 /** Tables whose batches are grouped: keys of one word, and values, which are numbers. */
 const KEYED_LISTS = slotFormat({ key: "u32", value: "u32" });
 
-const all: Texts = {
+export const listsTexts: Texts = {
   ...texts,
   "key-items": `alias Key = u32;${itemCode(KEYED_LISTS, "key")}`,
   "pair-items": `alias Key = u32;${itemCode(KEYED_LISTS, "pair")}`,
 };
-export default all;

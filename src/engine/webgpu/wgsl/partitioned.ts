@@ -7,7 +7,7 @@ import packPlain from "../partitioned/pack-plain.wgsl";
 import packSubgroups from "../partitioned/pack-subgroups.wgsl";
 import tile from "../partitioned/tile.wgsl";
 
-const texts: Texts = {
+export const partitionedTexts: Texts = {
   "cas-seen": casSeen,
   "lanes-plain": lanesPlain,
   "lanes-subgroups": { code: lanesSubgroups, enables: ["subgroups"] },
@@ -15,4 +15,3 @@ const texts: Texts = {
   "pack-subgroups": packSubgroups,
   tile,
 };
-export default texts;

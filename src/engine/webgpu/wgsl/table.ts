@@ -3,8 +3,7 @@ import type { Texts } from "../device/texts.js";
 import floatKeys from "../table/float-keys.wgsl";
 import hashWide from "../table/hash-wide.wgsl";
 
-const texts: Texts = {
+export const tableTexts: Texts = {
   "float-keys": floatKeys,
   "hash-wide": hashWide,
 };
-export default texts;
