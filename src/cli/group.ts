@@ -7,8 +7,9 @@ import type { Host } from "./host.js";
 import { columnList } from "./table-checks.js";
 import { runTableCommand, selected, type TableCommand, type TableCommandOptions } from "./table-command.js";
 
-/** Files that come in parts need it. */
-const loadParts = () => import("../relational/group/group-parts.js");
+/** Loads what groups files in parts, and starts its workers. */
+const startWorkers: TableCommand["startWorkers"] = async (...asked) =>
+  (await import("../relational/group/group-parts.js")).startWorkers(...asked);
 
 /** Options of `group` as commander gives them. */
 export interface GroupCommandOptions extends TableCommandOptions {
@@ -32,7 +33,7 @@ export async function group(path: string, options: GroupCommandOptions, host: Ho
     purpose: "to group",
     stage: "group rows",
     takesParts: true,
-    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, more),
+    startWorkers,
     work: ([table], call) => groupBy(table, { ...call, by, aggregate }),
     onWorkers: (cluster, call) => cluster.group(path, { ...call, by, aggregate }),
   };
@@ -50,7 +51,7 @@ export async function distinct(path: string, options: DistinctCommandOptions, ho
     purpose: "to read",
     stage: "group rows",
     takesParts: true,
-    startWorkers: async (device, more) => (await loadParts()).startWorkers(device, more),
+    startWorkers,
     work: ([table], call) => distinctRows(table, { ...call, on }),
     onWorkers: (cluster, call) => cluster.distinct(path, { ...call, on, select }),
     pick: (table) => selected(table, select),

@@ -2,7 +2,6 @@
  * The loops of a table of groups (group-table.ts), which take its arrays and numbers alone: a collection of garbage drops
  * compiled code that knows of objects none of which lives, as tables after a call.
  */
-
 import { mixedWord } from "./row-keys.js";
 
 /** Words of a table's head: its groups, and the key at which its array of near keys begins. */

@@ -9,14 +9,9 @@ import type { SummedGroups } from "../../group-sums.js";
 import type { RowRun } from "../rows/row-run.js";
 import { LOST } from "./aggregate-jobs.js";
 import type { Layout } from "./key-layout.js";
-import {
-  countGroups,
-  type GroupPlaces,
-  type PartitionsJob,
-  type RoundedFloats,
-  recordsBefore,
-} from "./partition-jobs.js";
+import { countGroups, type GroupPlaces, type PartitionsJob, recordsBefore } from "./partition-jobs.js";
 import { partitionBits, sortByPartition } from "./partitions.js";
+import type { RoundedFloats } from "./rank-jobs.js";
 import type { KeySide } from "./side-columns.js";
 import { arrivingLanes, sortedLike, withGrids } from "./summed-columns.js";
 

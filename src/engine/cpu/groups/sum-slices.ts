@@ -11,7 +11,7 @@ import { addGroups, freeSets, type GroupSets, groupSet, setWords, wasTaken } fro
 import { type GroupKeys, GroupTable, groupMemory } from "./group-table.js";
 import type { Layout } from "./key-layout.js";
 import type { KeyRange } from "./key-tables.js";
-import { bitsIn } from "./partition-jobs.js";
+import { bitsIn } from "./rank-jobs.js";
 import { arrivingColumns, type KeySide } from "./side-columns.js";
 import { arrivingLanes } from "./summed-columns.js";
 

@@ -19,8 +19,9 @@ import {
   openFirstRows,
   openListFirsts,
 } from "../groups/first-rows.js";
-import { openPartitions, openRank, type PartitionsJob, type RankJob } from "../groups/partition-jobs.js";
+import { openPartitions, type PartitionsJob } from "../groups/partition-jobs.js";
 import { type LeadJob, openLead } from "../groups/partitions.js";
+import { openRank, type RankJob } from "../groups/rank-jobs.js";
 import { openSort, type SortJob } from "../groups/sort.js";
 import { type ListJob, openList } from "../join/equal-rows.js";
 import { type MatchJob, openMatch, openPlace, type PlaceJob } from "../join/match.js";
