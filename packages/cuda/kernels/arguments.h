@@ -104,8 +104,8 @@ struct owner_hash_arguments {
   uint32_t COUNT, WORDS, FLOAT, FIRST, SEED;
 };
 
-struct owner_count_arguments {
-  Range column, hashes, mask, hot, counts;
+struct owner_sort_arguments {
+  Range column, hashes, mask, hot, counts, begins, order;
   uint32_t COUNT, WORDS, FLOAT, FIRST, SEED, OWNERS, CHUNKS, OWN, HOT, STAYING;
 };
 
@@ -114,19 +114,14 @@ struct owner_offsets_arguments {
   uint32_t BINS, SHARES;
 };
 
-struct owner_place_arguments {
-  Range hashes, mask, hot, counts, order;
-  uint32_t COUNT, OWNERS, CHUNKS, OWN, HOT, STAYING;
-};
-
 struct owner_send_arguments {
-  Range order, column, segments;
-  uint32_t SEGMENTS, BYTES, BASE;
+  Range order, counts, begins, column, segments;
+  uint32_t TILES, SEGMENTS, BYTES, BASE;
 };
 
 struct owner_take_arguments {
-  Range order, segments, to;
-  uint32_t SEGMENTS, BYTES;
+  Range order, counts, begins, segments, to;
+  uint32_t TILES, SEGMENTS, BYTES;
 };
 
 struct owner_gather_arguments {

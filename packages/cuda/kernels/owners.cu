@@ -2,13 +2,12 @@
 // owner in the order of the batch, so that what is equal stays in order.
 //
 //   owner_hash      hashes[i] takes a column of the keys in: FIRST begins them, and the columns come one after another
-//   owner_count     counts[bin][warp]: elements of each bin in each warp's share; with a column, which is the keys' last,
-//                   the hashes take it in before
-//   owner_offsets   the prefix sums of all counts, in place; starts[bin], and behind the last the sum; one block of 1,024
-//   owner_place     order: the numbers of the selected elements, by bin
-//   owner_send      segment[i] = column[order[from + i]], or without a column that number itself and BASE, of all segments:
-//                   SEGMENTS × tiles of 2,048 elements
-//   owner_take      to[order[from + i]] = segment[i], the same
+//   owner_sort      order: of each tile of 8,192 elements, which of them are selected, by bin; counts[bin][tile] of them, and
+//                   begins[bin][tile]: where a bin's are in the tile's order. The column is the keys' last one
+//   owner_offsets   the prefix sums of all counts, in place, and behind them their sum; starts[bin], and behind the last the sum
+//   owner_send      segment[i] = column[the i-th element of the segment's bin], or without a column that element's number
+//                   and BASE, of all segments
+//   owner_take      to[the i-th element of the segment's bin] = segment[i], the same
 //   owner_gather    to[i] = column[order[i]]
 //   owner_scatter   to[order[i]] = column[i]
 //   owner_fill      one element all over a column
@@ -17,8 +16,8 @@
 // Bins are the OWNERS: each GPU is CHUNKS of them. Elements whose hash is among the HOT ones go otherwise: of the first
 // STAYING hashes to the chunk of the GPU that has them, OWN, and of the others to bins of CHUNKS behind all owners, which
 // are for all GPUs. Elements that the mask leaves out have no place. Columns have elements of 1 byte or of whole words,
-// and may lie in another GPU's memory: they are read and written in runs. To send and take elements of 1, 4 and 8 bytes,
-// a thread has several loads under way. Blocks of 256.
+// and may lie in another GPU's memory: they are read and written in runs, of a tile and a bin. To send and take elements
+// of 1, 4 and 8 bytes, a thread has several loads under way. Blocks of 256 where nothing else is said.
 #include "batch.cuh"
 #include "block.cuh"
 
@@ -59,30 +58,32 @@ template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, u
   return owner;
 }
 
-constexpr u32 OWNER_WARPS = BLOCK / 32;
-/// Elements of a thread whose loads are under way at once.
-constexpr u32 AT_ONCE = 8;
+/// Threads that sort, send and take a tile, and elements of a thread: as src/several/owner-kernels.ts says.
+constexpr u32 TILE_BLOCK = 512, TILE_ITEMS = 16;
+constexpr u32 OWNER_TILE = TILE_BLOCK * TILE_ITEMS, TILE_WARPS = TILE_BLOCK / 32;
 
-/// Calls visit(i, bin) for all elements of a warp's share in their order, its lanes together; behind the last, `bin` is
-/// none. load(i) loads what hashOf(i, loaded) makes the hash of.
-template <class Arguments, class Load, class Hash, class Visit>
-WARPMAP_DEVICE void eachOfShare(const Arguments& a, const Load& load, const Hash& hashOf, const Visit& visit) {
-  const u64 warps = u64(gridDim.x) * OWNER_WARPS, share = ceilDivide(ceilDivide(a.COUNT, warps), 32) * 32;
-  const u64 first = (u64(blockIdx.x) * OWNER_WARPS + threadIdx.x / 32) * share;
-  const u64 end = first + share < a.COUNT ? first + share : a.COUNT;
-  for (u64 at = first + threadIdx.x % 32; at - threadIdx.x % 32 < end; at += 32 * AT_ONCE) {
-    decltype(load(0)) loaded[AT_ONCE];
-#pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) {
-      if (at + 32 * item < end) loaded[item] = load(at + 32 * item);
-    }
-#pragma unroll
-    for (u32 item = 0; item < AT_ONCE; item++) {
-      const u64 i = at + 32 * item;
-      const bool isThere = i < end;
-      visit(u32(i), binOf(a, u32(i), isThere ? hashOf(i, loaded[item]) : 0, isThere));
-    }
+/// The lanes whose elements have this one's bin.
+WARPMAP_DEVICE u32 lanesOfBin(u32 bin, u32 bins) {
+  u32 alike = __ballot_sync(ALL_LANES, bin < bins);
+  for (u32 bit = 0; 1u << bit < bins; bit++) {
+    const u32 set = __ballot_sync(ALL_LANES, bin >> bit & 1);
+    alike &= bin >> bit & 1 ? set : ~set;
   }
+  return alike;
+}
+
+/// The hashes of a thread's elements of a tile, every 32nd of its warp's from `first` on: keys of one word are all loaded first.
+template <class Arguments> WARPMAP_DEVICE void hashRows(const Arguments& a, u64 first, u32 (&hashes)[TILE_ITEMS]) {
+  if (a.FIRST && a.WORDS == 1 && !a.FLOAT) {
+    const u32* const words = (const u32*)a.column.at;
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) hashes[item] = first + 32 * item < a.COUNT ? words[first + 32 * item] : 0;
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) hashes[item] = ownerStep(a.SEED, hashes[item]);
+    return;
+  }
+#pragma unroll
+  for (u32 item = 0; item < TILE_ITEMS; item++) hashes[item] = first + 32 * item < a.COUNT ? hashWith(a, first + 32 * item) : 0;
 }
 
 /// Calls visit(i) for this thread's elements.
@@ -90,58 +91,85 @@ template <class Visit> WARPMAP_DEVICE void eachElementOf(u64 count, const Visit&
   for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < count; i += u64(gridDim.x) * BLOCK) visit(i);
 }
 
-/// Elements that a block goes through at once.
-constexpr u32 OWNER_TILE = BLOCK * AT_ONCE;
+/// Elements of a thread whose loads are under way at once.
+constexpr u32 AT_ONCE = 8;
 /// Bytes of a line of memory. Runs of warps that begin within one cross to another GPU in parts: 290 GB/s instead of 370.
 constexpr u32 LINE = 128;
+/// Of the GPUs, and each again for what is for all.
+constexpr u32 MOST_SEGMENTS = 2 * (MOST_BINS - 1);
 
-/// For the elements `first` to `end` of a block, OWNER_TILE at most: store(i, load(i)). Those before 0 are none.
-template <class Load, class Store> WARPMAP_DEVICE void allAtOnce(u64 first, u64 end, const Load& load, const Store& store) {
-  decltype(load(0)) loaded[AT_ONCE];
-#pragma unroll
-  for (u32 item = 0; item < AT_ONCE; item++) {
-    const u64 i = first + item * BLOCK + threadIdx.x;
-    if (i < end) loaded[item] = load(i);
-  }
-#pragma unroll
-  for (u32 item = 0; item < AT_ONCE; item++) {
-    const u64 i = first + item * BLOCK + threadIdx.x;
-    if (i < end) store(i, loaded[item]);
+/// Elements of a bin one after another in some GPU's memory.
+struct Segment {
+  u64 at;
+  u32 bin, unused;
+};
+/// Those of them that are in one tile: where they are, and begin in the tile's order.
+struct Run {
+  u64 at;
+  u32 begin, count;
+  WARPMAP_DEVICE u32 lead(u32 bytes) const { return u32(at % LINE / bytes); }
+};
+
+/// Calls visit(run, order, first, column index of the tile) for the elements of each tile's segments, a warp for AT_ONCE
+/// × 32 of one. Warps begin where lines do, the first before its run. Segments take turns, so that all ways between GPUs
+/// are busy.
+template <class Arguments, class Visit> WARPMAP_DEVICE void eachRun(const Arguments& a, const Visit& visit) {
+  __shared__ Run runs[MOST_SEGMENTS];
+  __shared__ u32 most;
+  constexpr u32 EACH = AT_ONCE * 32;
+  for (u64 tile = blockIdx.x; tile < a.TILES; tile += gridDim.x) {
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    if (threadIdx.x < a.SEGMENTS) {
+      const Segment segment = ((const Segment*)a.segments.at)[threadIdx.x];
+      const u32* const offsets = (const u32*)a.counts.at + u64(segment.bin) * a.TILES;
+      const u32 count = offsets[tile + 1] - offsets[tile];
+      const Run run = {segment.at + u64(offsets[tile] - offsets[0]) * a.BYTES,
+                       ((const u32*)a.begins.at)[u64(segment.bin) * a.TILES + tile], count};
+      runs[threadIdx.x] = run;
+      if (count > 0) atomicMax(&most, count + run.lead(a.BYTES));
+    }
+    __syncthreads();
+    const u32 units = u32(ceilDivide(most, EACH)) * a.SEGMENTS;
+    for (u32 unit = threadIdx.x / 32; unit < units; unit += TILE_WARPS) {
+      const Run run = runs[unit % a.SEGMENTS];
+      const u16* const order = (const u16*)a.order.at + tile * OWNER_TILE + run.begin;
+      visit(run, order, unit / a.SEGMENTS * EACH + threadIdx.x % 32 - run.lead(a.BYTES), tile * OWNER_TILE);
+    }
+    __syncthreads();
   }
 }
 
-/// An element, and its number in the batch.
+/// store(i, load(i)) for a lane's elements from `first` on; those before 0 are none.
+template <class Load, class Store> WARPMAP_DEVICE void allAtOnce(u32 first, u32 count, const Load& load, const Store& store) {
+  decltype(load(0)) loaded[AT_ONCE];
+#pragma unroll
+  for (u32 item = 0; item < AT_ONCE; item++) {
+    if (first + item * 32 < count) loaded[item] = load(first + item * 32);
+  }
+#pragma unroll
+  for (u32 item = 0; item < AT_ONCE; item++) {
+    if (first + item * 32 < count) store(first + item * 32, loaded[item]);
+  }
+}
+
+/// An element, and its number in its tile.
 template <class T> struct Numbered {
   u32 number;
   T element;
 };
-
-/// Elements one after another in some GPU's memory, and where their numbers are in `order`.
-struct Segment {
-  u64 at;
-  u32 from, count;
-};
-/// Calls visit(elements, order, first, end) for this block's tile of a segment: where the segment begins, and its numbers.
-/// Tiles begin where lines do, the first one before the segment. Segments take turns, so that all ways between GPUs are busy.
-template <class Arguments, class Visit> WARPMAP_DEVICE void tileOfSegment(const Arguments& a, const Visit& visit) {
-  const Segment segment = ((const Segment*)a.segments.at)[blockIdx.x % a.SEGMENTS];
-  const u64 lead = segment.at % LINE / a.BYTES, first = u64(blockIdx.x / a.SEGMENTS) * OWNER_TILE;
-  if (first >= segment.count + lead) return;
-  const u64 behind = first + OWNER_TILE - lead;
-  visit((unsigned char*)segment.at, (const u32*)a.order.at + segment.from, first - lead, behind < segment.count ? behind : segment.count);
-}
 template <class T> WARPMAP_DEVICE void sendAll(const owner_send_arguments& a) {
-  tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
-    allAtOnce(
-        first, end, [&](u64 i) { return ((const T*)a.column.at)[order[i]]; },
-        [&](u64 i, T element) { ((T*)elements)[i] = element; });
+  eachRun(a, [&](const Run& run, const u16* order, u32 first, u64 tile) {
+    const T* const column = (const T*)a.column.at + tile;
+    allAtOnce(first, run.count, [&](u32 i) { return column[order[i]]; }, [&](u32 i, T element) { ((T*)run.at)[i] = element; });
   });
 }
 template <class T> WARPMAP_DEVICE void takeAll(const owner_take_arguments& a) {
-  tileOfSegment(a, [&](const unsigned char* elements, const u32* order, u64 first, u64 end) {
+  eachRun(a, [&](const Run& run, const u16* order, u32 first, u64 tile) {
+    T* const to = (T*)a.to.at + tile;
     allAtOnce(
-        first, end, [&](u64 i) { return Numbered<T>{order[i], ((const T*)elements)[i]}; },
-        [&](u64, const Numbered<T>& one) { ((T*)a.to.at)[one.number] = one.element; });
+        first, run.count, [&](u32 i) { return Numbered<T>{order[i], ((const T*)run.at)[i]}; },
+        [&](u32, const Numbered<T>& one) { to[one.number] = one.element; });
   });
 }
 
@@ -163,26 +191,65 @@ WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 4) {
   eachElementOf(a.COUNT, [&](u64 i) { ((u32*)a.hashes.at)[i] = hashWith(a, i); });
 }
 
-WARPMAP_KERNEL(owner_count, owner_count_arguments, 256, 4) {
-  __shared__ u32 counts[OWNER_WARPS][MOST_BINS];
+WARPMAP_KERNEL(owner_sort, owner_sort_arguments, 512, 2) {
+  // of each warp; then where its elements begin among those of the bin
+  __shared__ u32 counts[TILE_WARPS][MOST_BINS];
+  __shared__ u32 starts[MOST_BINS + 1];
+  __shared__ __align__(4) u16 sorted[OWNER_TILE];
   const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (u32 o = lane; o < bins; o += 32) counts[warp][o] = 0;
-  __syncwarp();
-  const auto count = [&](u32, u32 bin) {
-    const u32 alike = __match_any_sync(ALL_LANES, bin);
-    if (bin < bins && (alike & ((1u << lane) - 1)) == 0) counts[warp][bin] += u32(__popc(alike));
+  const u64 tiles = ceilDivide(a.COUNT, OWNER_TILE);
+  for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const u32 begin = warp * 32 * TILE_ITEMS + lane;
+    const u64 first = tile * OWNER_TILE + begin;
+    u32 places[TILE_ITEMS];
+    hashRows(a, first, places);
+    for (u32 bin = lane; bin < bins; bin += 32) counts[warp][bin] = 0;
     __syncwarp();
-  };
-  u32* const hashes = (u32*)a.hashes.at;
-  const auto known = [&](u64 i) { return hashes[i]; };
-  const auto same = [](u64, u32 hash) { return hash; };
-  const u32* const words = (const u32*)a.column.at;
-  if (words == nullptr) eachOfShare(a, known, same, count);
-  else if (a.FIRST && a.WORDS == 1 && !a.FLOAT) {
-    eachOfShare(a, [&](u64 i) { return words[i]; }, [&](u64 i, u32 word) { return hashes[i] = ownerStep(a.SEED, word); }, count);
-  } else eachOfShare(a, [&](u64 i) { return hashWith(a, i); }, [&](u64 i, u32 hash) { return hashes[i] = hash; }, count);
-  const u32 warps = gridDim.x * OWNER_WARPS;
-  for (u32 o = lane; o < bins; o += 32) ((u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp] = counts[warp][o];
+    // bin and rank among the warp's, 16 bits each
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) {
+      const u64 i = first + 32 * item;
+      const u32 bin = binOf(a, u32(i), places[item], i < a.COUNT);
+      const u32 alike = lanesOfBin(bin, bins), rank = u32(__popc(alike & ((1u << lane) - 1)));
+      const u32 before = bin < bins ? counts[warp][bin] : 0;
+      __syncwarp();
+      if (bin < bins && rank == 0) counts[warp][bin] = before + u32(__popc(alike));
+      __syncwarp();
+      places[item] = bin << 16 | (before + rank);
+    }
+    __syncthreads();
+    for (u32 bin = threadIdx.x; bin < bins; bin += TILE_BLOCK) {
+      u32 sum = 0;
+      for (u32 w = 0; w < TILE_WARPS; w++) {
+        const u32 own = counts[w][bin];
+        counts[w][bin] = sum;
+        sum += own;
+      }
+      starts[bin] = sum;
+      ((u32*)a.counts.at)[bin * tiles + tile] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      u32 sum = 0;
+      for (u32 bin = 0; bin < bins; bin++) {
+        const u32 own = starts[bin];
+        starts[bin] = sum;
+        sum += own;
+      }
+      starts[bins] = sum;
+    }
+    __syncthreads();
+    for (u32 bin = threadIdx.x; bin < bins; bin += TILE_BLOCK) ((u32*)a.begins.at)[bin * tiles + tile] = starts[bin];
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) {
+      const u32 bin = places[item] >> 16;
+      if (bin < bins) sorted[starts[bin] + counts[warp][bin] + (places[item] & 0xffff)] = u16(begin + 32 * item);
+    }
+    __syncthreads();
+    u32* const order = (u32*)a.order.at + tile * (OWNER_TILE / 2);
+    for (u32 at = threadIdx.x; at < (starts[bins] + 1) / 2; at += TILE_BLOCK) order[at] = ((const u32*)sorted)[at];
+    __syncthreads();
+  }
 }
 
 WARPMAP_KERNEL(owner_offsets, owner_offsets_arguments, 1024) {
@@ -203,46 +270,27 @@ WARPMAP_KERNEL(owner_offsets, owner_offsets_arguments, 1024) {
     }
     before += prefix.total;
   }
-  if (threadIdx.x == 0) ((u32*)a.starts.at)[a.BINS] = before;
+  if (threadIdx.x == 0) ((u32*)a.starts.at)[a.BINS] = counts[all] = before;
 }
 
-WARPMAP_KERNEL(owner_place, owner_place_arguments, 256, 4) {
-  __shared__ u32 next[OWNER_WARPS][MOST_BINS];
-  const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = gridDim.x * OWNER_WARPS;
-  for (u32 o = lane; o < bins; o += 32) next[warp][o] = ((const u32*)a.counts.at)[o * warps + blockIdx.x * OWNER_WARPS + warp];
-  __syncwarp();
-  const auto place = [&](u32 i, u32 bin) {
-    const u32 alike = __match_any_sync(ALL_LANES, bin);
-    const u32 rank = u32(__popc(alike & ((1u << lane) - 1)));
-    const u32 before = bin < bins ? next[warp][bin] : 0;
-    __syncwarp();
-    if (bin < bins) {
-      if (rank == 0) next[warp][bin] = before + u32(__popc(alike));
-      ((u32*)a.order.at)[before + rank] = i;
-    }
-    __syncwarp();
-  };
-  eachOfShare(a, [&](u64 i) { return ((const u32*)a.hashes.at)[i]; }, [](u64, u32 hash) { return hash; }, place);
-}
-
-WARPMAP_KERNEL(owner_send, owner_send_arguments, 256, 4) {
+WARPMAP_KERNEL(owner_send, owner_send_arguments, 512, 2) {
   if (a.column.at == nullptr) {
-    tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
-      allAtOnce(first, end, [&](u64 i) { return order[i] + a.BASE; }, [&](u64 i, u32 number) { ((u32*)elements)[i] = number; });
+    eachRun(a, [&](const Run& run, const u16* order, u32 first, u64 tile) {
+      allAtOnce(first, run.count, [&](u32 i) { return u32(tile) + order[i] + a.BASE; }, [&](u32 i, u32 number) { ((u32*)run.at)[i] = number; });
     });
   } else if (a.BYTES == 4) sendAll<u32>(a);
   else if (a.BYTES == 8) sendAll<u64>(a);
   else if (a.BYTES == 1) sendAll<u8>(a);
   else {
-    tileOfSegment(a, [&](unsigned char* elements, const u32* order, u64 first, u64 end) {
+    eachRun(a, [&](const Run& run, const u16* order, u32 first, u64 tile) {
       allAtOnce(
-          first, end, [&](u64 i) { return order[i]; },
-          [&](u64 i, u32 from) { copyWords(a.column.at + u64(from) * a.BYTES, elements + i * a.BYTES, a.BYTES); });
+          first, run.count, [&](u32 i) { return tile + order[i]; },
+          [&](u32 i, u64 from) { copyWords(a.column.at + from * a.BYTES, (unsigned char*)run.at + u64(i) * a.BYTES, a.BYTES); });
     });
   }
 }
 
-WARPMAP_KERNEL(owner_take, owner_take_arguments, 256, 4) {
+WARPMAP_KERNEL(owner_take, owner_take_arguments, 512, 2) {
   if (a.BYTES == 4) takeAll<u32>(a);
   else if (a.BYTES == 8) takeAll<u64>(a);
   else takeAll<u8>(a);

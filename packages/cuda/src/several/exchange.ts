@@ -21,24 +21,30 @@ import { addressOf } from "../runtime/memory.js";
 import { blocksFor } from "../table/table-state.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, rangeOf } from "./inputs.js";
-import { ownerKernels, TILE } from "./owner-kernels.js";
+import { ownerKernels, TILE, TILE_BLOCKS, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
 /** Elements that one GPU reads. */
 export interface Source extends Span {
-  /** Their numbers, by owner. */
-  readonly order: Range;
-  /** How many of them each owner gets, and where they begin in `order`. */
-  readonly counts: readonly number[];
-  readonly starts: readonly number[];
+  readonly sorted: SortedTiles;
+  /** Those that each owner gets. */
+  readonly owned: readonly Bin[];
   /** Those that all owners get besides: of rows alone, which nothing comes back of. */
-  readonly ofAll: Run;
+  readonly ofAll: Bin | undefined;
 }
 
-/** Elements one after another in the order of the owners. */
-interface Run {
-  readonly FROM: number;
-  readonly COUNT: number;
+/** What kernels/owners.cu makes: the elements of each tile by bin, and how many they are. */
+export interface SortedTiles {
+  readonly order: Range;
+  readonly counts: Range;
+  readonly begins: Range;
+}
+
+/** A bin's elements, one after another where all are in the order of bins. */
+export interface Bin {
+  readonly bin: number;
+  readonly first: number;
+  readonly count: number;
 }
 
 /** Prefix sums. */
@@ -56,7 +62,7 @@ interface Memory {
 }
 
 /** Elements of a source that an owner has: in its memory, and where the source's GPU reads and writes them. */
-interface Part extends Run {
+interface Part extends Bin {
   readonly owner: number;
   readonly there: Memory;
   readonly at: Memory;
@@ -67,31 +73,26 @@ interface Move<P extends string, B extends string> {
   readonly source: Source;
   readonly s: number;
   readonly parts: readonly Part[];
-  /** The parts, as kernels read them. */
-  readonly segments: Range;
   readonly kernel: Kernel<P, B>;
+  readonly bindings: SortedTiles & {
+    /** The parts, as kernels read them. */
+    readonly segments: Range;
+  };
+  readonly params: { readonly TILES: number; readonly SEGMENTS: number; readonly BYTES: number };
   readonly blocks: number;
 }
 
-/** Bytes of a line of memory: a part's first tile may begin so much before it. */
-const LINE = 128;
 /** Bytes of a part as kernels read it. */
 const SEGMENT_BYTES = 16;
 
 function segmentsOf(parts: readonly Part[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(SEGMENT_BYTES * parts.length));
-  for (const [i, { at, FROM, COUNT }] of parts.entries()) {
+  for (const [i, { at, bin }] of parts.entries()) {
     bytes.setBigUint64(SEGMENT_BYTES * i, BigInt(addressOf(at)), true);
-    bytes.setUint32(SEGMENT_BYTES * i + 8, FROM, true);
-    bytes.setUint32(SEGMENT_BYTES * i + 12, COUNT, true);
+    bytes.setUint32(SEGMENT_BYTES * i + 8, bin, true);
   }
   return new Uint8Array(bytes.buffer);
 }
-
-const ofOwner = ({ starts, counts }: Source, owner: number): Run => ({
-  FROM: starts[owner],
-  COUNT: counts[owner],
-});
 
 export class Exchange {
   /** Elements that each owner gets, and all of them. */
@@ -114,14 +115,16 @@ export class Exchange {
   ) {
     this.#scratch = new Map([[gpus, scratch]]);
     const owners = gpus.hosts.map((_, owner) => owner);
-    const received = owners.map((owner) => sources.map(({ counts, ofAll }) => counts[owner] + ofAll.COUNT));
+    const received = owners.map((owner) =>
+      sources.map(({ owned, ofAll }) => owned[owner].count + (ofAll?.count ?? 0)),
+    );
     const starts = received.map(startsOf);
     this.#bases = sources.map((_, s) => owners.map((owner) => starts[owner][s]));
     this.counts = received.map((counts) => counts.reduce((sum, count) => sum + count, 0));
     this.total = this.counts.reduce((sum, count) => sum + count, 0);
     this.moved = sources.reduce(
-      (sum, { gpu, counts, ofAll }) =>
-        sum + counts.reduce((all, count, owner) => all + (owner === gpu ? 0 : count), ofAll.COUNT),
+      (sum, { gpu, owned, ofAll }) =>
+        sum + owned.reduce((all, { count }, owner) => all + (owner === gpu ? 0 : count), ofAll?.count ?? 0),
       0,
     );
   }
@@ -151,12 +154,11 @@ export class Exchange {
     );
     const there = (owner: number) => ({ buffer: buffers[owner], offset: 0 });
     await this.#submit(gpus, bytes, ownerKernels.send, there, (recorder, { source, s, ...move }) => {
-      const bindings = { order: source.order, column: inputs[s], segments: move.segments };
-      const params = { SEGMENTS: move.parts.length, BYTES: bytes, BASE: source.first };
-      recorder.dispatch(move.kernel, bindings, params, move.blocks);
-      for (const { owner, at, there, COUNT } of move.parts)
+      const params = { ...move.params, BASE: source.first };
+      recorder.dispatch(move.kernel, { ...move.bindings, column: inputs[s] }, params, move.blocks);
+      for (const { owner, at, there, count } of move.parts)
         if (at !== there)
-          gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...there, gpu: owner }, COUNT * bytes);
+          gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...there, gpu: owner }, count * bytes);
     });
     return counts.map((count, owner) => gpus.view(owner, type, count * each, { buffer: buffers[owner] }));
   }
@@ -186,16 +188,15 @@ export class Exchange {
       ownerKernels.take,
       there,
       (recorder, { source, s, ...move }) => {
-        if (source.counts.reduce((sum, count) => sum + count, 0) < source.count) {
+        if (source.owned.reduce((sum, { count }) => sum + count, 0) < source.count) {
           const [LOW, HIGH = 0] = absent;
           const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
           recorder.dispatch(filling[source.gpu], { to: to[s] }, params, blocksFor(source.count));
         }
-        for (const { owner, at, there, COUNT } of move.parts)
+        for (const { owner, at, there, count } of move.parts)
           if (at !== there)
-            on.copy(source.gpu, { ...there, gpu: owner }, { ...at, gpu: source.gpu }, COUNT * bytes);
-        const bindings = { order: source.order, segments: move.segments, to: to[s] };
-        recorder.dispatch(move.kernel, bindings, { SEGMENTS: move.parts.length, BYTES: bytes }, move.blocks);
+            on.copy(source.gpu, { ...there, gpu: owner }, { ...at, gpu: source.gpu }, count * bytes);
+        recorder.dispatch(move.kernel, { ...move.bindings, to: to[s] }, move.params, move.blocks);
       },
       reads,
     );
@@ -220,11 +221,13 @@ export class Exchange {
         const parts = this.#partsOf(source, s, bytes, there, await this.#between(on, source, bytes));
         const segments = await this.scratchOf(source.gpu, on).buffer(SEGMENT_BYTES * parts.length + 4);
         if (parts.length > 0) gpu.write(segments, 0, segmentsOf(parts));
-        const longest = Math.max(0, ...parts.map(({ COUNT }) => COUNT));
+        const TILES = Math.ceil(source.count / TILE);
         return {
-          ...{ source, s, parts, segments: { buffer: segments } },
-          kernel: await gpu.compile(kernel, {} as never),
-          blocks: parts.length * Math.ceil((longest + LINE) / TILE),
+          ...{ source, s, parts },
+          kernel: await gpu.compile(kernel, { WORKGROUP: TILE_THREADS } as never),
+          bindings: { ...source.sorted, segments: { buffer: segments } },
+          params: { TILES, SEGMENTS: parts.length, BYTES: bytes },
+          blocks: parts.length === 0 ? 0 : Math.min(TILE_BLOCKS, TILES),
         };
       }),
     );
@@ -258,21 +261,15 @@ export class Exchange {
     const parts = this.#owners(source).flatMap((owner) => {
       const { buffer, offset } = there(owner);
       let place = this.#bases[s][owner];
-      return [ofOwner(source, owner), source.ofAll].map(({ FROM, COUNT }): Part => {
+      return [source.owned[owner], ...(source.ofAll ? [source.ofAll] : [])].map((bin): Part => {
         const own = { buffer, offset: offset + place * bytes };
-        place += COUNT;
+        place += bin.count;
         const isCopied = between && !gpus.reaches(source.gpu, owner);
-        return {
-          owner,
-          FROM,
-          COUNT,
-          there: own,
-          at: isCopied ? { buffer: between, offset: FROM * bytes } : own,
-        };
+        return { owner, ...bin, there: own, at: isCopied ? { buffer: between, offset: bin.first * bytes } : own };
       });
     });
     const turn = ({ owner }: Part) => (owner - source.gpu - 1 + gpus.count) % gpus.count;
-    return parts.filter(({ COUNT }) => COUNT > 0).sort((a, b) => turn(a) - turn(b));
+    return parts.filter(({ count }) => count > 0).sort((a, b) => turn(a) - turn(b));
   }
 
   /** Memory of an owner for a column of its elements, zeroed. */
@@ -294,8 +291,8 @@ export class Exchange {
   }
 
   /** Owners of some of a source's elements. */
-  #owners({ counts, ofAll }: Source): number[] {
-    return counts.flatMap((count, owner) => (count + ofAll.COUNT > 0 ? [owner] : []));
+  #owners({ owned, ofAll }: Source): number[] {
+    return owned.flatMap(({ count }, owner) => (count + (ofAll?.count ?? 0) > 0 ? [owner] : []));
   }
 
   /** Memory for what goes through copies of the driver. */

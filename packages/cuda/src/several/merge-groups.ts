@@ -14,7 +14,7 @@ import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
 import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
 import { rangeOf } from "./inputs.js";
-import { groupKernels, ownerKernels, TILE } from "./owner-kernels.js";
+import { GROUP_TILE, groupKernels, ownerKernels } from "./owner-kernels.js";
 import type { SeveralHost } from "./results.js";
 
 /** As in kernels/owner-groups.cu. */
@@ -62,7 +62,7 @@ export async function mergeGroups(
     const WORDS = keyColumns.reduce((sum, { words }) => sum + words, 0);
     const keys = keyColumns.length === 1 ? keyColumns[0].range : await room(COUNT * WORDS);
     const SLOTS = SLOTS_PER_GROUP * COUNT;
-    const blocks = Math.ceil(COUNT / TILE);
+    const blocks = Math.ceil(COUNT / GROUP_TILE);
     const [slots, found, places] = [await room(SLOTS), await room(COUNT), await room(COUNT)];
     const [counts, ends] = [await room(blocks), await room(2)];
     const into = new Uint8Array(8);

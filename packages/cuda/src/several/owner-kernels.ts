@@ -7,12 +7,20 @@ export const ownerKernels = {
     ["COUNT", "WORDS", "FLOAT", "FIRST", "SEED"],
     [fragment("", { bindings: { column: read(), hashes: readWrite() } })],
   ),
-  count: kernelSource(
-    "owner_count",
+  sort: kernelSource(
+    "owner_sort",
     ["COUNT", "WORDS", "FLOAT", "FIRST", "SEED", "OWNERS", "CHUNKS", "OWN", "HOT", "STAYING"],
     [
       fragment("", {
-        bindings: { column: read(), hashes: readWrite(), mask: read(), hot: read(), counts: readWrite() },
+        bindings: {
+          column: read(),
+          hashes: read(),
+          mask: read(),
+          hot: read(),
+          counts: readWrite(),
+          begins: readWrite(),
+          order: readWrite(),
+        },
       }),
     ],
   ),
@@ -21,24 +29,23 @@ export const ownerKernels = {
     ["BINS", "SHARES"],
     [fragment("", { bindings: { counts: readWrite(), starts: readWrite() } })],
   ),
-  place: kernelSource(
-    "owner_place",
-    ["COUNT", "OWNERS", "CHUNKS", "OWN", "HOT", "STAYING"],
+  send: kernelSource(
+    "owner_send",
+    ["TILES", "SEGMENTS", "BYTES", "BASE"],
     [
       fragment("", {
-        bindings: { hashes: read(), mask: read(), hot: read(), counts: read(), order: readWrite() },
+        bindings: { order: read(), counts: read(), begins: read(), column: read(), segments: read() },
       }),
     ],
   ),
-  send: kernelSource(
-    "owner_send",
-    ["SEGMENTS", "BYTES", "BASE"],
-    [fragment("", { bindings: { order: read(), column: read(), segments: read() } })],
-  ),
   take: kernelSource(
     "owner_take",
-    ["SEGMENTS", "BYTES"],
-    [fragment("", { bindings: { order: read(), segments: read(), to: readWrite() } })],
+    ["TILES", "SEGMENTS", "BYTES"],
+    [
+      fragment("", {
+        bindings: { order: read(), counts: read(), begins: read(), segments: read(), to: readWrite() },
+      }),
+    ],
   ),
   gather: kernelSource(
     "owner_gather",
@@ -95,5 +102,9 @@ export const groupKernels = {
   ),
 };
 
-/** Elements that a block of `send` and `take` goes through. */
-export const TILE = 2048;
+/** Elements of a tile, and threads of the blocks that sort, send and take one. */
+export const [TILE, TILE_THREADS] = [8192, 512];
+/** Blocks that do so: two for each of 132 multiprocessors, as many as each has room for. */
+export const TILE_BLOCKS = 2 * 132;
+/** Elements that a block of `groupKernels.count` and `place` goes through. */
+export const GROUP_TILE = 2048;

@@ -4,18 +4,16 @@
  * all GPUs.
  */
 import { asBytes, type ColumnInput, type Range, type Scalar, Scratch, scalarWords } from "warpmap/engine";
-import { BUSY_BLOCKS, blocksFor } from "../table/table-state.js";
-import { Exchange, type Source } from "./exchange.js";
+import { blocksFor } from "../table/table-state.js";
+import { type Bin, Exchange, type SortedTiles, type Source } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import type { HotHashes } from "./hot-keys.js";
 import { Inputs } from "./inputs.js";
-import { ownerKernels } from "./owner-kernels.js";
+import { ownerKernels, TILE, TILE_BLOCKS, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
 /** Bins that elements are sorted into at most: as kernels/owners.cu. */
 export const MOST_BINS = 65;
-/** Warps of a block: each has a share of the elements. */
-const WARPS = 8;
 
 export interface KeyPart {
   readonly column: ColumnInput;
@@ -31,10 +29,17 @@ interface Batch {
   readonly where?: ColumnInput<"u8"> | undefined;
 }
 
-/** Elements of a GPU: their hashes, and which of them are selected. */
+/** Elements of a GPU: the hashes of all columns of their keys but the last, that one, and which of them are selected. */
 interface Hashed extends Span {
-  readonly hashes: Range;
+  readonly hashes: Range | undefined;
+  readonly last: HashedColumn;
   readonly mask: Range | undefined;
+}
+
+/** A GPU's elements by bin: those of all GPUs last. */
+interface Sorted extends Span {
+  readonly sorted: SortedTiles;
+  readonly bins: readonly Bin[];
 }
 
 interface HashedColumn {
@@ -52,7 +57,7 @@ export class SortedBatch {
   private constructor(
     private readonly gpus: Gpus,
     private readonly hashed: readonly Hashed[],
-    private readonly sources: readonly Source[],
+    private readonly sources: readonly Sorted[],
     private readonly inputs: Inputs,
     private readonly scratch: readonly Scratch[],
     private readonly chunks: number,
@@ -74,9 +79,10 @@ export class SortedBatch {
             batch,
             columns.map((column) => column[s]),
           );
-          const hashes = await hashesOf(gpus, span, scratch[span.gpu], own.slice(0, -1));
-          hashed[s] = { ...span, hashes, mask: masks?.[s] };
-          return sort(gpus, hashed[s], scratch[span.gpu], chunks, { last: own.at(-1) });
+          const others = own.slice(0, -1);
+          const hashes = others.length > 0 ? await hashesOf(gpus, span, scratch[span.gpu], others) : undefined;
+          hashed[s] = { ...span, hashes, last: own.at(-1) as HashedColumn, mask: masks?.[s] };
+          return sort(gpus, hashed[s], scratch[span.gpu], chunks);
         }),
       );
       return new SortedBatch(gpus, hashed, sources, inputs, scratch, chunks);
@@ -88,33 +94,27 @@ export class SortedBatch {
 
   /** How many elements each GPU owns. */
   get owned(): number[] {
-    const sum = (owner: number) =>
-      this.sources.reduce((all, { counts }) => all + total(this.#own(counts, owner)), 0);
-    return this.gpus.hosts.map((_, owner) => sum(owner));
-  }
-
-  #own(of: readonly number[], owner: number): readonly number[] {
-    return of.slice(owner * this.chunks, (owner + 1) * this.chunks);
+    const { gpus, sources, chunks } = this;
+    return gpus.hosts.map((_, owner) => {
+      const own = sources.flatMap(({ bins }) => bins.slice(owner * chunks, (owner + 1) * chunks));
+      return own.reduce((sum, { count }) => sum + count, 0);
+    });
   }
 
   /** The same batch, which this one gives up, with elements of hot keys in other places. */
   async split(hot: HotHashes): Promise<SortedBatch> {
     const { gpus, hashed, inputs, scratch, chunks } = this;
-    const sources = await settled(hashed.map((each) => sort(gpus, each, scratch[each.gpu], chunks, { hot })));
+    const sources = await settled(hashed.map((each) => sort(gpus, each, scratch[each.gpu], chunks, hot)));
     return new SortedBatch(gpus, hashed, sources, inputs, scratch, chunks);
   }
 
   /** A chunk's elements, to be exchanged by the streams of `on`. */
   exchange(chunk: number, on: Gpus, scratch: readonly Scratch[] = scratchOf(on)): Exchange {
     const { gpus, chunks } = this;
-    const ofChunk = (of: readonly number[]) => gpus.hosts.map((_, owner) => of[owner * chunks + chunk]);
-    const all = gpus.count * chunks + chunk;
-    const sources = this.sources.map((source) => ({
-      ...source,
-      counts: ofChunk(source.counts),
-      starts: ofChunk(source.starts),
-      ofAll: { FROM: source.starts[all] ?? 0, COUNT: source.counts[all] ?? 0 },
-    }));
+    const sources = this.sources.map(({ bins, ...source }): Source => {
+      const owned = gpus.hosts.map((_, owner) => bins[owner * chunks + chunk]);
+      return { ...source, owned, ofAll: bins[gpus.count * chunks + chunk] };
+    });
     return new Exchange(on, sources, scratch, this.inputs);
   }
 
@@ -129,7 +129,6 @@ export class SortedBatch {
 }
 
 export const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
-const total = (of: readonly number[]) => of.reduce((sum, count) => sum + count, 0);
 
 export function hashedColumns(
   { keys, seed }: Omit<Batch, "where">,
@@ -159,52 +158,44 @@ export async function hashesOf(
   return hashes;
 }
 
-/**
- * Puts the numbers of a GPU's elements into the order of their owners; counts have those of all GPUs last.
- * @param how the column that hashes have yet to take in, if any; and hot keys
- */
+/** Sorts a GPU's elements by bin: the chunks of each owner, and with hot keys those of all. */
 async function sort(
   gpus: Gpus,
-  { gpu: OWN, first, count: COUNT, hashes, mask }: Hashed,
+  { gpu: OWN, first, count: COUNT, hashes, last, mask }: Hashed,
   scratch: Scratch,
   CHUNKS: number,
-  { last, hot }: { readonly last?: HashedColumn | undefined; readonly hot?: HotHashes },
-): Promise<Source> {
+  hot?: HotHashes,
+): Promise<Sorted> {
   const { gpu } = gpus.hosts[OWN];
   const OWNERS = gpus.count * CHUNKS;
   const BINS = OWNERS + (hot ? CHUNKS : 0);
-  const blocks = Math.min(blocksFor(COUNT), BUSY_BLOCKS);
-  const SHARES = blocks * WARPS;
+  const tiles = Math.ceil(COUNT / TILE);
   const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
-  const [order, counted, starts] = [await buffer(COUNT), await buffer(BINS * SHARES), await buffer(BINS + 1)];
+  const sorted = {
+    order: await buffer(COUNT / 2),
+    counts: await buffer(BINS * tiles),
+    begins: await buffer(BINS * tiles),
+  };
+  const starts = await buffer(BINS);
   const listed = hot && (await buffer(hot.hashes.length));
   if (listed) gpu.write(listed.buffer, 0, asBytes(hot.hashes));
-  const [count, offsets, place] = await Promise.all([
-    gpu.compile(ownerKernels.count, {}),
+  const [sort, offsets] = await Promise.all([
+    gpu.compile(ownerKernels.sort, { WORKGROUP: TILE_THREADS } as never),
     gpu.compile(ownerKernels.offsets, { WORKGROUP: 1024 } as never),
-    gpu.compile(ownerKernels.place, {}),
   ]);
   const into = new Uint8Array(4 * (BINS + 1));
-  const bindings = { hashes, mask, hot: listed, counts: counted };
-  const params = { COUNT, OWNERS, CHUNKS, OWN, HOT: hot?.hashes.length ?? 0, STAYING: hot?.staying ?? 0 };
+  const { column, params } = last;
+  const bindings = { ...sorted, column, hashes, mask, hot: listed };
+  const bins = { OWNERS, CHUNKS, OWN, HOT: hot?.hashes.length ?? 0, STAYING: hot?.staying ?? 0 };
   await gpu.submit(
     "owners",
     (recorder) => {
-      recorder.dispatch(count, { ...bindings, column: last?.column }, { ...params, ...last?.params }, blocks);
-      recorder.dispatch(offsets, { counts: counted, starts }, { BINS, SHARES }, 1);
-      recorder.dispatch(place, { ...bindings, order }, params, blocks);
+      recorder.dispatch(sort, bindings, { ...params, ...bins, COUNT }, Math.min(TILE_BLOCKS, tiles));
+      recorder.dispatch(offsets, { counts: sorted.counts, starts }, { BINS, SHARES: tiles }, 1);
     },
     [{ buffer: starts.buffer, offset: 0, into }],
   );
   const ends = Array.from(new Uint32Array(into.buffer));
-  const counts = ends.slice(1).map((end, bin) => end - ends[bin]);
-  return {
-    gpu: OWN,
-    first,
-    count: COUNT,
-    order,
-    counts,
-    starts: ends.slice(0, -1),
-    ofAll: { FROM: 0, COUNT: 0 },
-  };
+  const counted = ends.slice(0, -1).map((start, bin) => ({ bin, first: start, count: ends[bin + 1] - start }));
+  return { gpu: OWN, first, count: COUNT, sorted, bins: counted };
 }
