@@ -99,6 +99,8 @@ export interface MatchCall<P extends Placement = "device"> extends JoinCall {
 export interface JoinedSide {
   readonly keys: DeviceKeys;
   readonly columns: readonly DeviceColumn[];
+  /** Called before anything reads them, when they are still on their way: what is submitted later waits for them. */
+  readonly arrival?: () => void;
 }
 
 /** Columns of both sides, row i of one beside row i of the other. Order unspecified. Whoever gets them frees them. */

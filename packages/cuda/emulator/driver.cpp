@@ -309,7 +309,7 @@ API cuMemsetD32Async(unsigned* to, unsigned word, size_t count, void* stream) {
   return give(stream, [=] { std::fill(to, to + count, word); });
 }
 
-API cuStreamCreate(void** to, unsigned) {
+API cuStreamCreateWithPriority(void** to, unsigned, int) {
   std::lock_guard<std::recursive_mutex> lock(streamsMutex);
   streams.push_back(new Stream);
   *to = streams.back();

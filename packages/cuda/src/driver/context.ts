@@ -44,10 +44,14 @@ export class CudaContext {
   #loss: Loss | undefined;
   #announce!: (loss: Loss) => void;
 
-  /** @throws EngineError when the GPU does not open */
+  /**
+   * @param isAhead kernels of its stream begin before those of other streams that are given, but have not begun
+   * @throws EngineError when the GPU does not open
+   */
   constructor(
     readonly driver: Driver,
     readonly device: number,
+    isAhead = false,
   ) {
     const { api } = driver;
     this.api = api;
@@ -58,7 +62,9 @@ export class CudaContext {
       readNumber((into) => this.#expect(what, call(into)));
     this.#context = asked("Opening the GPU", (into) => api.cuDevicePrimaryCtxRetain(into, device));
     this.enter();
-    this.stream = asked("Making a stream", (into) => api.cuStreamCreate(into, STREAM_NON_BLOCKING));
+    this.stream = asked("Making a stream", (into) =>
+      api.cuStreamCreateWithPriority(into, STREAM_NON_BLOCKING, isAhead ? -1 : 0),
+    );
     this.#waiting = new Waiting(driver, this.#context);
     open.add(this);
   }

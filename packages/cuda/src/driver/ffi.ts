@@ -38,7 +38,7 @@ const FUNCTIONS = {
   cuDeviceGetDefaultMemPool: ["memory", "int"],
   cuCtxSetCurrent: ["size"],
   cuCtxEnablePeerAccess: ["size", "uint"],
-  cuStreamCreate: ["memory", "uint"],
+  cuStreamCreateWithPriority: ["memory", "uint", "int"],
   cuStreamDestroy_v2: ["size"],
   cuStreamSynchronize: ["size"],
   cuStreamWaitEvent: ["size", "size", "uint"],
@@ -168,7 +168,7 @@ export const ACCESS_READ_WRITE = 3;
 /** Of cuMemHostRegister: for all contexts. */
 export const REGISTER_PORTABLE = 1;
 
-/** Flags of cuStreamCreate and cuEventCreate. */
+/** Flags of cuStreamCreateWithPriority and cuEventCreate. */
 export const STREAM_NON_BLOCKING = 1;
 export const EVENT_BLOCKING_SYNC = 1;
 export const EVENT_DISABLE_TIMING = 2;

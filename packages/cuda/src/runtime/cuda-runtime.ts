@@ -67,7 +67,7 @@ export class CudaRuntime implements GpuRuntime {
   /** The same GPU by another stream, whose work runs beside this one's. It is to be destroyed first. */
   lane(): CudaRuntime {
     const { driver, device } = this.context;
-    return new CudaRuntime(new CudaContext(driver, device), this.facts, this.#kernels.module, 0, this);
+    return new CudaRuntime(new CudaContext(driver, device, true), this.facts, this.#kernels.module, 0, this);
   }
 
   get lanes(): Lanes | undefined {

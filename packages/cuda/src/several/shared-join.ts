@@ -64,7 +64,10 @@ export async function joinShared(
   call: RowCall,
 ): Promise<JoinedColumns> {
   const rows = left.keys.rows + right.keys.rows;
-  const small = left.keys.rows < right.keys.rows ? left : right;
+  // the shorter one first: rows of the other look theirs up in it
+  const isTurned = right.keys.rows <= left.keys.rows;
+  const sides = isTurned ? [right, left] : [left, right];
+  const [small] = sides;
   const broadcasts = bytesOf(small) <= (host.least.broadcast ?? BROADCAST_BYTES);
   const chunks = broadcasts ? 1 : chunksFor(host, rows);
   let sorted: SortedBatch[] = [];
@@ -76,37 +79,44 @@ export async function joinShared(
   try {
     if (!broadcasts)
       sorted = await settled(
-        [left, right].map(({ keys, parts }) => sortedRows(host, keys.rows, parts, chunks)),
+        sides.map(({ keys, parts }) => sortedRows(host, keys.rows, parts, chunks)),
         (batch) => batch.release(),
       );
     const isUneven = sorted.some(({ owned }) => isSkewed(owned));
-    const hot = isUneven ? await hotOf(host, [left, right]) : null;
+    const hot = isUneven ? await hotOf(host, sides) : null;
     if (hot) sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));
     await inRounds(host.gpus, chunks, {
       exchange(chunk, on) {
         signal?.throwIfAborted();
         const placed = (side: SharedSide) =>
           RowsThere.placed(host, side.keys.rows, side === small ? "everywhere" : "in place");
+        // a side that nothing else goes beside comes while GPUs work on the other
+        const late = broadcasts || chunks > 1 ? undefined : host.gpus.lane("there");
+        const streams = sides.map((_, i) => (i > 0 && late) || on);
         const there = broadcasts
-          ? [left, right].map(placed)
-          : sorted.map((side) => RowsThere.owned(side, chunk, on));
-        // arrays are delivered one after another: each takes the way between all GPUs
-        return roundOf(there, ([ofLeft, ofRight]) =>
-          inOrder(parts, async (owner) => [
-            { keys: await ofLeft.keys(owner, left.keys), columns: await ofLeft.columns(owner, left.columns) },
-            {
-              keys: await ofRight.keys(owner, right.keys),
-              columns: await ofRight.columns(owner, right.columns),
-            },
-          ]),
-        );
+          ? sides.map(placed)
+          : sorted.map((side, i) => RowsThere.owned(side, chunk, streams[i]));
+        return roundOf(there, async () => {
+          const given: JoinedSide[][] = [];
+          for (const [i, { keys, columns }] of sides.entries()) {
+            if (streams[i] !== on) streams[i].after(on);
+            // arrays are delivered one after another: each takes the way between all GPUs
+            given[i] = await inOrder(parts, async (owner) => ({
+              keys: await there[i].keys(owner, keys),
+              columns: await there[i].columns(owner, columns),
+              ...(streams[i] !== on && { arrival: () => on.context(owner).after(streams[i].context(owner)) }),
+            }));
+          }
+          return given;
+        });
       },
       async work({ there, given }) {
-        const logged = loggedOf(given.map((sides) => Math.min(...sides.map(({ keys }) => keys.rows))));
+        const logged = loggedOf(parts.map((_, owner) => Math.min(...given.map((side) => side[owner].keys.rows))));
         const all = await settled(
           parts.map((part, owner) => {
-            const [own, others] = given[owner];
-            return joinOn(part, own, others, { signal, mostPairs, ...(owner === logged && { log }) });
+            const [own, others] = given.map((side) => side[owner]);
+            const [left, right] = isTurned ? [others, own] : [own, others];
+            return joinOn(part, left, right, { signal, mostPairs, ...(owner === logged && { log }) });
           }),
           giveUp,
         );
@@ -163,6 +173,7 @@ async function joinOn(
   if (left.keys.rows === 0 || right.keys.rows === 0) return { rows: 0, left: [], right: [] };
   const joined = await part.joinColumns?.(left, right, call);
   if (joined) return joined;
+  for (const { arrival } of [left, right]) arrival?.();
   const matches = await part.match(left.keys, right.keys, "inner", { ...call, nullsEqual: false });
   const made: DeviceColumn[][] = [];
   try {

@@ -32,7 +32,7 @@ import { RowLists } from "./row-lists.js";
 const WIDE_BINDINGS = 10;
 
 /** What goes along with the keys of a side. */
-interface Along {
+interface Along extends Pick<JoinedSide, "arrival"> {
   readonly rows: number;
   readonly columns: readonly DeviceColumn[];
   /** Places of columns that are the key, and of all others. */
@@ -110,13 +110,14 @@ function joiningOf(host: GpuHost, own: JoinedSide, others: JoinedSide): Joining 
   return { sides, build, probe };
 }
 
-function along({ keys: { rows }, columns }: JoinedSide, { data, width }: KeyWords): Along {
+function along({ keys: { rows }, columns, arrival }: JoinedSide, { data, width }: KeyWords): Along {
   const isKey = ({ values }: DeviceColumn) => values?.kind === "fixed" && values.data === data;
   const places = [...columns.keys()];
   const keys = places.filter((i) => isKey(columns[i]));
   const others = places.filter((i) => !isKey(columns[i]));
   const carried = others.length === 1 ? carriedOf(columns[others[0]], width) : null;
-  return { rows, columns, keys, others, carried, words: carried?.words ?? Math.min(others.length, 1) };
+  const words = carried?.words ?? Math.min(others.length, 1);
+  return { rows, columns, keys, others, carried, words, ...(arrival && { arrival }) };
 }
 
 /** A column of one word goes along, and with a key of one word that of two. */

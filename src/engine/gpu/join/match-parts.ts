@@ -5,7 +5,7 @@
  *
  * Nothing is waited for: whether all went well is known with the first counters that come back.
  */
-import type { DeviceKeys } from "../../device-columns.js";
+import type { DeviceKeys, JoinedSide } from "../../device-columns.js";
 import type { Chunk } from "../batch/columns.js";
 import type { ResultColumn, ResultColumns } from "../groups/result-columns.js";
 import { ROW_TILE } from "../groups/row-kernels.js";
@@ -125,7 +125,7 @@ function shapeFor({ host }: Pick<RowRun, "host">, rows: number): PartShape | nul
 }
 
 /** Rows of a side, and what goes along with them in place of their numbers. */
-type SideRows = Pick<UnsplitRows, "rows" | "carried">;
+type SideRows = Pick<UnsplitRows, "rows" | "carried"> & Pick<JoinedSide, "arrival">;
 
 /** Prepares to split both sides; null where there is too little memory. */
 export async function splittingSides(
@@ -146,7 +146,7 @@ type BothSides = readonly [build: SplitRows, probe: SplitRows];
 async function splittingSide(
   run: RowRun,
   { data, width }: KeyWords,
-  { rows, carried = null }: SideRows,
+  { rows, carried = null, arrival }: SideRows,
   bits: number,
 ): Promise<() => Promise<SplitRows>> {
   const isWide = width === 2;
@@ -156,6 +156,7 @@ async function splittingSide(
   const { counts, survey } = await surveying(run, { keys }, rows, options);
   const split = await splitting(run, { rows, keys, isWide, value: null, carried, counts, fine }, bits);
   return async () => {
+    arrival?.();
     await survey(false);
     return split();
   };
