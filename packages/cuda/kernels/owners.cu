@@ -62,15 +62,32 @@ template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, u
 constexpr u32 TILE_BLOCK = 512, TILE_ITEMS = 16;
 constexpr u32 OWNER_TILE = TILE_BLOCK * TILE_ITEMS, TILE_WARPS = TILE_BLOCK / 32;
 
-/// The lanes whose elements have this one's bin.
-WARPMAP_DEVICE u32 lanesOfBin(u32 bin, u32 bins) {
-  u32 alike = __ballot_sync(ALL_LANES, bin < bins);
-  for (u32 bit = 0; 1u << bit < bins; bit++) {
-    const u32 set = __ballot_sync(ALL_LANES, bin >> bit & 1);
-    alike &= bin >> bit & 1 ? set : ~set;
+/// A warp's numbers of elements by bin: of each lane those of the EACH bins of its number, and 32 and 64 more.
+template <u32 EACH> struct WarpBins {
+  u32 bins, counts[EACH] = {};
+
+  WARPMAP_DEVICE explicit WarpBins(u32 bins) : bins(bins) {}
+  /// Takes an element of each lane in, those of no bin left out; answers how many of its bin came before it.
+  WARPMAP_DEVICE u32 add(u32 bin) {
+    const u32 lane = threadIdx.x % 32, there = __ballot_sync(ALL_LANES, bin < bins);
+    u32 alike = there, mine[EACH], rank = 0;
+#pragma unroll
+    for (u32 e = 0; e < EACH; e++) mine[e] = there;
+    for (u32 bit = 0; 1u << bit < bins; bit++) {
+      const u32 set = __ballot_sync(ALL_LANES, bin >> bit & 1);
+      alike &= bin >> bit & 1 ? set : ~set;
+#pragma unroll
+      for (u32 e = 0; e < EACH; e++) mine[e] &= (lane + 32 * e) >> bit & 1 ? set : ~set;
+    }
+#pragma unroll
+    for (u32 e = 0; e < EACH; e++) {
+      const u32 before = __shfl_sync(ALL_LANES, counts[e], bin % 32);
+      if (bin / 32 == e) rank = before;
+      counts[e] += u32(__popc(mine[e]));
+    }
+    return rank + u32(__popc(alike & ((1u << lane) - 1)));
   }
-  return alike;
-}
+};
 
 /// The hashes of a thread's elements of a tile, every 32nd of its warp's from `first` on: keys of one word are all loaded first.
 template <class Arguments> WARPMAP_DEVICE void hashRows(const Arguments& a, u64 first, u32 (&hashes)[TILE_ITEMS]) {
@@ -89,6 +106,63 @@ template <class Arguments> WARPMAP_DEVICE void hashRows(const Arguments& a, u64 
 /// Calls visit(i) for this thread's elements.
 template <class Visit> WARPMAP_DEVICE void eachElementOf(u64 count, const Visit& visit) {
   for (u64 i = u64(blockIdx.x) * BLOCK + threadIdx.x; i < count; i += u64(gridDim.x) * BLOCK) visit(i);
+}
+
+/// Shared memory of a block that sorts tiles.
+struct TileMemory {
+  /// Elements of each warp by bin; then where they begin among those of the bin.
+  u32 counts[TILE_WARPS][MOST_BINS];
+  u32 starts[MOST_BINS + 1];
+  __align__(4) u16 sorted[OWNER_TILE];
+};
+template <u32 EACH> WARPMAP_DEVICE void sortTiles(const owner_sort_arguments& a, TileMemory& memory) {
+  auto& [counts, starts, sorted] = memory;
+  const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const u32 begin = warp * 32 * TILE_ITEMS + lane;
+  const u64 tiles = ceilDivide(a.COUNT, OWNER_TILE);
+  for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const u64 first = tile * OWNER_TILE + begin;
+    u32 places[TILE_ITEMS];
+    hashRows(a, first, places);
+    WarpBins<EACH> own(bins);
+    // bin and rank among the warp's, 16 bits each
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) {
+      const u64 i = first + 32 * item;
+      const u32 bin = binOf(a, u32(i), places[item], i < a.COUNT);
+      places[item] = bin << 16 | own.add(bin);
+    }
+#pragma unroll
+    for (u32 e = 0; e < EACH; e++) {
+      if (lane + 32 * e < bins) counts[warp][lane + 32 * e] = own.counts[e];
+    }
+    __syncthreads();
+    for (u32 bin = warp; bin < bins; bin += TILE_WARPS) {
+      const u32 mine = lane < TILE_WARPS ? counts[lane][bin] : 0, upTo = rows::warpPrefix(mine);
+      if (lane < TILE_WARPS) counts[lane][bin] = upTo - mine;
+      if (lane == 31) ((u32*)a.counts.at)[bin * tiles + tile] = starts[bin] = upTo;
+    }
+    __syncthreads();
+    if (warp == 0) {
+      u32 before = 0;
+      for (u32 bin = lane; bin - lane < bins; bin += 32) {
+        const u32 mine = bin < bins ? starts[bin] : 0, upTo = before + rows::warpPrefix(mine);
+        if (bin < bins) ((u32*)a.begins.at)[bin * tiles + tile] = starts[bin] = upTo - mine;
+        before = __shfl_sync(ALL_LANES, upTo, 31);
+      }
+      if (lane == 0) starts[bins] = before;
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) {
+      const u32 bin = places[item] >> 16;
+      if (bin < bins) sorted[starts[bin] + counts[warp][bin] + (places[item] & 0xffff)] = u16(begin + 32 * item);
+    }
+    __syncthreads();
+    u32* const order = (u32*)a.order.at + tile * (OWNER_TILE / 2);
+    for (u32 at = threadIdx.x; at < (starts[bins] + 1) / 2; at += TILE_BLOCK) order[at] = ((const u32*)sorted)[at];
+    __syncthreads();
+  }
 }
 
 /// Elements of a thread whose loads are under way at once.
@@ -191,65 +265,10 @@ WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 4) {
   eachElementOf(a.COUNT, [&](u64 i) { ((u32*)a.hashes.at)[i] = hashWith(a, i); });
 }
 
-WARPMAP_KERNEL(owner_sort, owner_sort_arguments, 512, 2) {
-  // of each warp; then where its elements begin among those of the bin
-  __shared__ u32 counts[TILE_WARPS][MOST_BINS];
-  __shared__ u32 starts[MOST_BINS + 1];
-  __shared__ __align__(4) u16 sorted[OWNER_TILE];
-  const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const u64 tiles = ceilDivide(a.COUNT, OWNER_TILE);
-  for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const u32 begin = warp * 32 * TILE_ITEMS + lane;
-    const u64 first = tile * OWNER_TILE + begin;
-    u32 places[TILE_ITEMS];
-    hashRows(a, first, places);
-    for (u32 bin = lane; bin < bins; bin += 32) counts[warp][bin] = 0;
-    __syncwarp();
-    // bin and rank among the warp's, 16 bits each
-#pragma unroll
-    for (u32 item = 0; item < TILE_ITEMS; item++) {
-      const u64 i = first + 32 * item;
-      const u32 bin = binOf(a, u32(i), places[item], i < a.COUNT);
-      const u32 alike = lanesOfBin(bin, bins), rank = u32(__popc(alike & ((1u << lane) - 1)));
-      const u32 before = bin < bins ? counts[warp][bin] : 0;
-      __syncwarp();
-      if (bin < bins && rank == 0) counts[warp][bin] = before + u32(__popc(alike));
-      __syncwarp();
-      places[item] = bin << 16 | (before + rank);
-    }
-    __syncthreads();
-    for (u32 bin = threadIdx.x; bin < bins; bin += TILE_BLOCK) {
-      u32 sum = 0;
-      for (u32 w = 0; w < TILE_WARPS; w++) {
-        const u32 own = counts[w][bin];
-        counts[w][bin] = sum;
-        sum += own;
-      }
-      starts[bin] = sum;
-      ((u32*)a.counts.at)[bin * tiles + tile] = sum;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      u32 sum = 0;
-      for (u32 bin = 0; bin < bins; bin++) {
-        const u32 own = starts[bin];
-        starts[bin] = sum;
-        sum += own;
-      }
-      starts[bins] = sum;
-    }
-    __syncthreads();
-    for (u32 bin = threadIdx.x; bin < bins; bin += TILE_BLOCK) ((u32*)a.begins.at)[bin * tiles + tile] = starts[bin];
-#pragma unroll
-    for (u32 item = 0; item < TILE_ITEMS; item++) {
-      const u32 bin = places[item] >> 16;
-      if (bin < bins) sorted[starts[bin] + counts[warp][bin] + (places[item] & 0xffff)] = u16(begin + 32 * item);
-    }
-    __syncthreads();
-    u32* const order = (u32*)a.order.at + tile * (OWNER_TILE / 2);
-    for (u32 at = threadIdx.x; at < (starts[bins] + 1) / 2; at += TILE_BLOCK) order[at] = ((const u32*)sorted)[at];
-    __syncthreads();
-  }
+WARPMAP_KERNEL(owner_sort, owner_sort_arguments, 512, 3) {
+  __shared__ TileMemory memory;
+  if (binsOf(a) <= 32) sortTiles<1>(a, memory);
+  else sortTiles<(MOST_BINS + 31) / 32>(a, memory);
 }
 
 WARPMAP_KERNEL(owner_offsets, owner_offsets_arguments, 1024) {

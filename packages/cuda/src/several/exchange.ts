@@ -21,7 +21,7 @@ import { addressOf } from "../runtime/memory.js";
 import { blocksFor } from "../table/table-state.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, rangeOf } from "./inputs.js";
-import { ownerKernels, TILE, TILE_BLOCKS, TILE_THREADS } from "./owner-kernels.js";
+import { MOVE_BLOCKS, ownerKernels, TILE, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
 /** Elements that one GPU reads. */
@@ -227,7 +227,7 @@ export class Exchange {
           kernel: await gpu.compile(kernel, { WORKGROUP: TILE_THREADS } as never),
           bindings: { ...source.sorted, segments: { buffer: segments } },
           params: { TILES, SEGMENTS: parts.length, BYTES: bytes },
-          blocks: parts.length === 0 ? 0 : Math.min(TILE_BLOCKS, TILES),
+          blocks: parts.length === 0 ? 0 : Math.min(MOVE_BLOCKS[on.isLane ? "beside" : "alone"], TILES),
         };
       }),
     );
@@ -265,7 +265,12 @@ export class Exchange {
         const own = { buffer, offset: offset + place * bytes };
         place += bin.count;
         const isCopied = between && !gpus.reaches(source.gpu, owner);
-        return { owner, ...bin, there: own, at: isCopied ? { buffer: between, offset: bin.first * bytes } : own };
+        return {
+          owner,
+          ...bin,
+          there: own,
+          at: isCopied ? { buffer: between, offset: bin.first * bytes } : own,
+        };
       });
     });
     const turn = ({ owner }: Part) => (owner - source.gpu - 1 + gpus.count) % gpus.count;

@@ -76,6 +76,11 @@ export class Gpus {
     return lane;
   }
 
+  /** Other streams of these GPUs work beside these. */
+  get isLane(): boolean {
+    return this.#main !== this;
+  }
+
   get count(): number {
     return this.hosts.length;
   }

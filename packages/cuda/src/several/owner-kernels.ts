@@ -104,7 +104,9 @@ export const groupKernels = {
 
 /** Elements of a tile, and threads of the blocks that sort, send and take one. */
 export const [TILE, TILE_THREADS] = [8192, 512];
-/** Blocks that do so: two for each of 132 multiprocessors, as many as each has room for. */
-export const TILE_BLOCKS = 2 * 132;
+/** Blocks that sort tiles: as many as 132 multiprocessors have room for. */
+export const SORT_BLOCKS = 3 * 132;
+/** Blocks that send or take them: more than fit at once, or few, beside other work. Measured on two H200. */
+export const MOVE_BLOCKS = { alone: 4 * 132, beside: 132 };
 /** Elements that a block of `groupKernels.count` and `place` goes through. */
 export const GROUP_TILE = 2048;

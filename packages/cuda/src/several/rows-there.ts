@@ -40,8 +40,10 @@ export function sortedRows(
   rows: number,
   keys: readonly KeyPart[],
   chunks: number,
+  on = gpus,
 ): Promise<SortedBatch> {
-  return SortedBatch.of(gpus, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
+  if (on !== gpus) on.after(gpus);
+  return SortedBatch.of(on, spansOf(rows, 4, gpus.count, 0), { keys, seed }, chunks);
 }
 
 /** Chunks of the keys that so many rows are exchanged in: each has a bin for each GPU and one for all. */
@@ -127,18 +129,15 @@ export class RowsThere {
   }
 }
 
-/** A round of rows, and what `deliver` brings of them; given back when that fails. */
+/** Rows, and what `deliver` brings of them; given back when that fails. */
 export async function roundOf<T>(
-  there: readonly RowsThere[],
-  deliver: (there: readonly RowsThere[]) => Promise<T>,
-): Promise<{ there: readonly RowsThere[]; given: T; release(isDone?: boolean): void }> {
-  const release = (isDone?: boolean) => {
-    for (const side of there) side.release(isDone);
-  };
+  there: RowsThere,
+  deliver: () => Promise<T>,
+): Promise<{ there: RowsThere; given: T; release(isDone?: boolean): void }> {
   try {
-    return { there, given: await deliver(there), release };
+    return { there, given: await deliver(), release: there.release };
   } catch (error) {
-    release();
+    there.release();
     throw error;
   }
 }

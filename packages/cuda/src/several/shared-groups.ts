@@ -86,7 +86,8 @@ async function reduceOwned(
     await inRounds(host.gpus, chunks, {
       exchange(chunk, on) {
         signal?.throwIfAborted();
-        return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => {
+        const rows = RowsThere.owned(sorted, chunk, on);
+        return roundOf(rows, async () => {
           const numbers = await rows.numbers();
           return inOrder(parts, async (owner) => {
             const own = await reductionsAt(rows, owner, reductions);
@@ -106,7 +107,7 @@ async function reduceOwned(
             grouped.push({ ...(await reducer.reduce(keys, reductions, options)), gpu });
           }),
         );
-        moved += there[0].moved;
+        moved += there.moved;
         return undefined;
       },
     });
@@ -140,7 +141,8 @@ export async function distinctShared(
     await inRounds(gpus, chunks, {
       exchange(chunk, on) {
         signal?.throwIfAborted();
-        return roundOf([RowsThere.owned(sorted, chunk, on)], async ([rows]) => ({
+        const rows = RowsThere.owned(sorted, chunk, on);
+        return roundOf(rows, async () => ({
           numbers: await rows.numbers(),
           keys: await inOrder(parts, (owner) => rows.keys(owner, keys)),
         }));
@@ -160,7 +162,7 @@ export async function distinctShared(
             }
           }),
         );
-        moved += there[0].moved;
+        moved += there.moved;
         return undefined;
       },
     });

@@ -14,7 +14,7 @@ import {
   type RowOperations,
   type Words,
 } from "warpmap/engine";
-import { settled } from "./gpus.js";
+import { type Gpus, settled } from "./gpus.js";
 import { type HotHashes, hotHashes, isSkewed, type SampledSide } from "./hot-keys.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
@@ -67,62 +67,80 @@ export async function joinShared(
   // the shorter one first: rows of the other look theirs up in it
   const isTurned = right.keys.rows <= left.keys.rows;
   const sides = isTurned ? [right, left] : [left, right];
-  const [small] = sides;
-  const broadcasts = bytesOf(small) <= (host.least.broadcast ?? BROADCAST_BYTES);
+  const broadcasts = bytesOf(sides[0]) <= (host.least.broadcast ?? BROADCAST_BYTES);
   const chunks = broadcasts ? 1 : chunksFor(host, rows);
+  // a side that nothing else goes beside is sorted, and comes, while the other one does, and is worked on
+  const beside = broadcasts || chunks > 1 ? host.gpus : host.gpus.lane("there");
   let sorted: SortedBatch[] = [];
+  /** The first side's rows, where they could go before the other side was sorted. */
+  let ahead: SideThere | undefined;
   const joined: JoinedOn[] = [];
   let moved = 0;
   const { signal, mostPairs, log } = call;
   const most = mostPairs ?? MAX_PAIRS;
   const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
+  const sort = async (side: number, by: Gpus) => {
+    const { keys, parts } = sides[side];
+    sorted[side] = await sortedRows(host, keys.rows, parts, chunks, by);
+  };
+  const bring = (side: number, chunk: number, on: Gpus, work = on) =>
+    sideThere(parts, sides[side], RowsThere.owned(sorted[side], chunk, on), [on, work]);
   try {
-    if (!broadcasts)
-      sorted = await settled(
-        sides.map(({ keys, parts }) => sortedRows(host, keys.rows, parts, chunks)),
-        (batch) => batch.release(),
-      );
+    if (!broadcasts) {
+      await sort(0, host.gpus);
+      const other = sort(1, beside);
+      const goesAhead = chunks === 1 && !isSkewed(sorted[0].owned);
+      if (goesAhead)
+        ahead = await bring(0, 0, host.gpus).catch((error) => other.then(() => Promise.reject(error)));
+      await other;
+    }
     const isUneven = sorted.some(({ owned }) => isSkewed(owned));
     const hot = isUneven ? await hotOf(host, sides) : null;
-    if (hot) sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));
+    if (hot) {
+      ahead?.release();
+      ahead = undefined;
+      sorted = await inOrder(sorted, (side) => sorted[side].split(hot[side]));
+    }
     await inRounds(host.gpus, chunks, {
-      exchange(chunk, on) {
+      async exchange(chunk, on) {
         signal?.throwIfAborted();
-        const placed = (side: SharedSide) =>
-          RowsThere.placed(host, side.keys.rows, side === small ? "everywhere" : "in place");
-        // a side that nothing else goes beside comes while GPUs work on the other
-        const late = broadcasts || chunks > 1 ? undefined : host.gpus.lane("there");
-        const streams = sides.map((_, i) => (i > 0 && late) || on);
-        const there = broadcasts
-          ? sides.map(placed)
-          : sorted.map((side, i) => RowsThere.owned(side, chunk, streams[i]));
-        return roundOf(there, async () => {
-          const given: JoinedSide[][] = [];
-          for (const [i, { keys, columns }] of sides.entries()) {
-            if (streams[i] !== on) streams[i].after(on);
-            // arrays are delivered one after another: each takes the way between all GPUs
-            given[i] = await inOrder(parts, async (owner) => ({
-              keys: await there[i].keys(owner, keys),
-              columns: await there[i].columns(owner, columns),
-              ...(streams[i] !== on && { arrival: () => on.context(owner).after(streams[i].context(owner)) }),
-            }));
-          }
-          return given;
-        });
+        const place = (side: number) =>
+          sideThere(
+            parts,
+            sides[side],
+            RowsThere.placed(host, sides[side].keys.rows, side === 0 ? "everywhere" : "in place"),
+          );
+        const first = ahead ?? (await (broadcasts ? place(0) : bring(0, chunk, on)));
+        ahead = undefined;
+        try {
+          const by = chunks > 1 ? on : beside;
+          const second = await (broadcasts ? place(1) : bring(1, chunk, by, on));
+          return {
+            all: [first, second],
+            release(isDone?: boolean) {
+              for (const side of [first, second]) side.release(isDone);
+            },
+          };
+        } catch (error) {
+          first.release();
+          throw error;
+        }
       },
-      async work({ there, given }) {
-        const logged = loggedOf(parts.map((_, owner) => Math.min(...given.map((side) => side[owner].keys.rows))));
-        const all = await settled(
+      async work({ all: [own, others] }) {
+        const logged = loggedOf(
+          parts.map((_, i) => Math.min(own.given[i].keys.rows, others.given[i].keys.rows)),
+        );
+        const made = await settled(
           parts.map((part, owner) => {
-            const [own, others] = given.map((side) => side[owner]);
-            const [left, right] = isTurned ? [others, own] : [own, others];
+            const pair = [own.given[owner], others.given[owner]];
+            const [left, right] = isTurned ? pair.reverse() : pair;
             return joinOn(part, left, right, { signal, mostPairs, ...(owner === logged && { log }) });
           }),
           giveUp,
         );
-        joined.push(...all.map((each, gpu) => ({ ...each, gpu })));
+        joined.push(...made.map((each, gpu) => ({ ...each, gpu })));
         checkRows(joined, most);
-        for (const side of there) moved += side.moved;
+        for (const { there } of [own, others]) moved += there.moved;
         return undefined;
       },
     });
@@ -136,8 +154,34 @@ export async function joinShared(
     return await assembled(host, joined.splice(0), asked);
   } finally {
     for (const each of joined) giveUp(each);
-    for (const each of sorted) each.release();
+    ahead?.release();
+    for (const each of sorted) each?.release();
   }
+}
+
+type SideThere = Awaited<ReturnType<typeof sideThere>>;
+
+/**
+ * A side's rows on the GPUs that join them.
+ * @param streams that bring them, and those of the GPUs' work
+ */
+function sideThere(
+  parts: readonly RowOperations[],
+  { keys, columns }: SharedSide,
+  there: RowsThere,
+  [on, work]: readonly (Gpus | undefined)[] = [],
+) {
+  const arrival = (owner: number) =>
+    on && work && { arrival: () => work.context(owner).after(on.context(owner)) };
+  // behind what these bring
+  if (on && work && on !== work) on.after(work);
+  // arrays are delivered one after another: each takes the way between all GPUs
+  return roundOf(there, () =>
+    inOrder(parts, async (owner): Promise<JoinedSide> => {
+      const own = { keys: await there.keys(owner, keys), columns: await there.columns(owner, columns) };
+      return on === work ? own : { ...own, ...arrival(owner) };
+    }),
+  );
 }
 
 function bytesOf({ keys, parts, columns }: SharedSide): number {

@@ -9,7 +9,7 @@ import { type Bin, Exchange, type SortedTiles, type Source } from "./exchange.js
 import { type Gpus, settled } from "./gpus.js";
 import type { HotHashes } from "./hot-keys.js";
 import { Inputs } from "./inputs.js";
-import { ownerKernels, TILE, TILE_BLOCKS, TILE_THREADS } from "./owner-kernels.js";
+import { ownerKernels, SORT_BLOCKS, TILE, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
 /** Bins that elements are sorted into at most: as kernels/owners.cu. */
@@ -80,7 +80,8 @@ export class SortedBatch {
             columns.map((column) => column[s]),
           );
           const others = own.slice(0, -1);
-          const hashes = others.length > 0 ? await hashesOf(gpus, span, scratch[span.gpu], others) : undefined;
+          const hashes =
+            others.length > 0 ? await hashesOf(gpus, span, scratch[span.gpu], others) : undefined;
           hashed[s] = { ...span, hashes, last: own.at(-1) as HashedColumn, mask: masks?.[s] };
           return sort(gpus, hashed[s], scratch[span.gpu], chunks);
         }),
@@ -190,12 +191,14 @@ async function sort(
   await gpu.submit(
     "owners",
     (recorder) => {
-      recorder.dispatch(sort, bindings, { ...params, ...bins, COUNT }, Math.min(TILE_BLOCKS, tiles));
+      recorder.dispatch(sort, bindings, { ...params, ...bins, COUNT }, Math.min(SORT_BLOCKS, tiles));
       recorder.dispatch(offsets, { counts: sorted.counts, starts }, { BINS, SHARES: tiles }, 1);
     },
     [{ buffer: starts.buffer, offset: 0, into }],
   );
   const ends = Array.from(new Uint32Array(into.buffer));
-  const counted = ends.slice(0, -1).map((start, bin) => ({ bin, first: start, count: ends[bin + 1] - start }));
+  const counted = ends
+    .slice(0, -1)
+    .map((start, bin) => ({ bin, first: start, count: ends[bin + 1] - start }));
   return { gpu: OWN, first, count: COUNT, sorted, bins: counted };
 }
