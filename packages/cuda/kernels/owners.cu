@@ -50,8 +50,8 @@ template <class Arguments> WARPMAP_DEVICE u32 hashWith(const Arguments& a, u64 i
 }
 
 /// The bin of an element; behind the last one where it has none.
-template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, u32 hash) {
-  if (!isSelected(a.mask, i)) return binsOf(a);
+template <class Arguments> WARPMAP_DEVICE u32 binOf(const Arguments& a, u32 i, u32 hash, bool isThere) {
+  if (!isThere || !isSelected(a.mask, i)) return binsOf(a);
   const u32 owner = ownerOf(hash, a.OWNERS);
   for (u32 h = 0; h < a.HOT; h++)
     if (((const u32*)a.hot.at)[h] == hash) return (h < a.STAYING ? a.OWN * a.CHUNKS : a.OWNERS) + owner % a.CHUNKS;
@@ -89,22 +89,18 @@ template <u32 EACH> struct WarpBins {
   }
 };
 
-/// The bins of a thread's elements of a tile, every 32nd of its warp's from `first` on. IS_PLAIN: of keys of one word, without
-/// floats, masks, and hot keys; all are loaded first.
-template <bool IS_PLAIN> WARPMAP_DEVICE void binRows(const owner_sort_arguments& a, u64 first, u32 (&bins)[TILE_ITEMS]) {
-  const u32 count = first < a.COUNT ? u32(a.COUNT - first + 31) / 32 : 0;
-  const u32* const words = (const u32*)a.column.at + first;
-  if (IS_PLAIN) {
+/// The hashes of a thread's elements of a tile, every 32nd of its warp's from `first` on: keys of one word are all loaded first.
+template <class Arguments> WARPMAP_DEVICE void hashRows(const Arguments& a, u64 first, u32 (&hashes)[TILE_ITEMS]) {
+  if (a.FIRST && a.WORDS == 1 && !a.FLOAT) {
+    const u32* const words = (const u32*)a.column.at;
 #pragma unroll
-    for (u32 item = 0; item < TILE_ITEMS; item++) bins[item] = item < count ? words[32 * item] : 0;
+    for (u32 item = 0; item < TILE_ITEMS; item++) hashes[item] = first + 32 * item < a.COUNT ? words[first + 32 * item] : 0;
+#pragma unroll
+    for (u32 item = 0; item < TILE_ITEMS; item++) hashes[item] = ownerStep(a.SEED, hashes[item]);
+    return;
   }
 #pragma unroll
-  for (u32 item = 0; item < TILE_ITEMS; item++) {
-    const u64 i = first + 32 * item;
-    if (item >= count) bins[item] = binsOf(a);
-    else if (IS_PLAIN) bins[item] = ownerOf(ownerStep(a.SEED, bins[item]), a.OWNERS);
-    else bins[item] = binOf(a, u32(i), hashWith(a, i));
-  }
+  for (u32 item = 0; item < TILE_ITEMS; item++) hashes[item] = first + 32 * item < a.COUNT ? hashWith(a, first + 32 * item) : 0;
 }
 
 /// Calls visit(i) for this thread's elements.
@@ -119,8 +115,7 @@ struct TileMemory {
   u32 starts[MOST_BINS + 1];
   __align__(4) u16 sorted[OWNER_TILE];
 };
-template <bool IS_PLAIN> WARPMAP_DEVICE void sortTiles(const owner_sort_arguments& a, TileMemory& memory) {
-  constexpr u32 EACH = IS_PLAIN ? 1 : (MOST_BINS + 31) / 32;
+template <u32 EACH> WARPMAP_DEVICE void sortTiles(const owner_sort_arguments& a, TileMemory& memory) {
   auto& [counts, starts, sorted] = memory;
   const u32 bins = binsOf(a), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const u32 begin = warp * 32 * TILE_ITEMS + lane;
@@ -128,11 +123,15 @@ template <bool IS_PLAIN> WARPMAP_DEVICE void sortTiles(const owner_sort_argument
   for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const u64 first = tile * OWNER_TILE + begin;
     u32 places[TILE_ITEMS];
-    binRows<IS_PLAIN>(a, first, places);
+    hashRows(a, first, places);
     WarpBins<EACH> own(bins);
     // bin and rank among the warp's, 16 bits each
 #pragma unroll
-    for (u32 item = 0; item < TILE_ITEMS; item++) places[item] = places[item] << 16 | own.add(places[item]);
+    for (u32 item = 0; item < TILE_ITEMS; item++) {
+      const u64 i = first + 32 * item;
+      const u32 bin = binOf(a, u32(i), places[item], i < a.COUNT);
+      places[item] = bin << 16 | own.add(bin);
+    }
 #pragma unroll
     for (u32 e = 0; e < EACH; e++) {
       if (lane + 32 * e < bins) counts[warp][lane + 32 * e] = own.counts[e];
@@ -268,9 +267,8 @@ WARPMAP_KERNEL(owner_hash, owner_hash_arguments, 256, 4) {
 
 WARPMAP_KERNEL(owner_sort, owner_sort_arguments, 512, 3) {
   __shared__ TileMemory memory;
-  const bool isOfWords = a.FIRST && a.WORDS == 1 && !a.FLOAT;
-  if (isOfWords && a.mask.at == nullptr && a.HOT == 0 && a.OWNERS <= 32) sortTiles<true>(a, memory);
-  else sortTiles<false>(a, memory);
+  if (binsOf(a) <= 32) sortTiles<1>(a, memory);
+  else sortTiles<(MOST_BINS + 31) / 32>(a, memory);
 }
 
 WARPMAP_KERNEL(owner_offsets, owner_offsets_arguments, 1024) {
