@@ -6,8 +6,8 @@ import { type Gpus, settled } from "./gpus.js";
 
 /**
  * Elements, or rows of a table, of a GPU in a round: 512 MiB a column of 4 bytes. Work goes over all slots of a table, or
- * ends with a wait, in each round, so fewer are faster: of 2^28 keys and rows, inserts took 6.6 ms in one and 8.2 in two,
- * joins 7.2 and 9.4, finds 6.1 and 7.5 (bench/results/several-gpus-steps-h200.json).
+ * ends with a wait, in each round, so fewer are faster: of 2^28 keys and rows, inserts took 6.4 ms in one and 7.5 in two,
+ * joins 6.7 and 8.0, finds 6.1 and 7.4 (bench/results/several-gpus-steps-h200.json).
  */
 export const ROUND = 2 ** 27;
 /** The same where arrays come from the host, or go there: copies of one round then run beside those of others. */
