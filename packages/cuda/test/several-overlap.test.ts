@@ -357,3 +357,63 @@ describe("rounds", () => {
     expectSame((await map.find(keys)).values, values);
   });
 });
+
+describe("joins of one round", () => {
+  const sides = (rows: number, others: number): Record<string, Uint32Array | Int32Array>[] => [
+    { id: uniqueKeys(rows, 100), left: Int32Array.from(counting(rows)) },
+    { id: uniqueKeys(others, 300), right: Int32Array.from(counting(others, 7)) },
+  ];
+  /** Devices whose GPUs split sides by their keys; on as many GPUs as are given. */
+  function openSplitting(...gpus: number[]): Promise<Device> {
+    inject("DEVICES", 2);
+    const least = { round: 2 ** 16 };
+    openSeveral(gpus, { least, tuning: { partedJoin: { leastRows: 0, narrow: true } } });
+    return openDevice({ backend: "cuda", seed: 7 });
+  }
+  async function joined(device: Device, [a, b]: ReturnType<typeof sides>): Promise<string[]> {
+    using left = await device.uploadTable(a);
+    using right = await device.uploadTable(b);
+    using table = await join(left, right, { on: ["id"], output: "device" });
+    return textsOf(await table.toArrow()).sort();
+  }
+
+  it.each([
+    [7000, 5000],
+    [5000, 7000],
+    [6000, 6000],
+  ])("answer as one GPU does while the other side comes: %s rows with %s", async (rows, others) => {
+    const answers: string[][] = [];
+    for (const gpus of [[0], [0, 1], [0, 1, 0]]) {
+      using device = await openSplitting(...gpus);
+      const before = device.memory.inUse;
+      answers.push(await joined(device, sides(rows, others)));
+      expect(device.memory.inUse).toBe(before);
+    }
+    for (const answer of answers.slice(1)) expectSameRows(answer, answers[0]);
+    expect(answers[0].length).toBeGreaterThan(1000);
+  });
+
+  it("give their memory back wherever it runs out", async () => {
+    using device = await openSplitting(0, 1);
+    const [a, b] = sides(7000, 5000);
+    using left = await device.uploadTable(a);
+    using right = await device.uploadTable(b);
+    const before = device.memory.inUse;
+    let [refused, answered] = [0, 0];
+    for (let more = 2 ** 10; answered === 0; more *= 1.3) {
+      device.trim();
+      inject("MEMORY", device.memory.held + more);
+      const table = await join(left, right, { on: ["id"], output: "device" }).catch(
+        (error: unknown) => error,
+      );
+      inject("MEMORY", 2 ** 32);
+      if (table instanceof LimitError) refused++;
+      else {
+        answered++;
+        (table as Disposable)[Symbol.dispose]();
+      }
+      expect(device.memory.inUse).toBe(before);
+    }
+    expect(refused).toBeGreaterThan(5);
+  });
+});

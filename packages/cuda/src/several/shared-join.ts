@@ -83,16 +83,16 @@ export async function joinShared(
     const { keys, parts } = sides[side];
     sorted[side] = await sortedRows(host, keys.rows, parts, chunks, by);
   };
-  const bring = (side: number, chunk: number, on: Gpus, work = on) =>
-    sideThere(parts, sides[side], RowsThere.owned(sorted[side], chunk, on), [on, work]);
+  const bring = (side: number, chunk: number, on: Gpus, arrival?: (owner: number) => void) =>
+    sideThere(parts, sides[side], RowsThere.owned(sorted[side], chunk, on), arrival);
   try {
     if (!broadcasts) {
       await sort(0, host.gpus);
-      const other = sort(1, beside);
       const goesAhead = chunks === 1 && !isSkewed(sorted[0].owned);
-      if (goesAhead)
-        ahead = await bring(0, 0, host.gpus).catch((error) => other.then(() => Promise.reject(error)));
-      await other;
+      const goAhead = async () => {
+        if (goesAhead) ahead = await bring(0, 0, host.gpus);
+      };
+      await settled([sort(1, beside), goAhead()]);
     }
     const isUneven = sorted.some(({ owned }) => isSkewed(owned));
     const hot = isUneven ? await hotOf(host, sides) : null;
@@ -104,17 +104,21 @@ export async function joinShared(
     await inRounds(host.gpus, chunks, {
       async exchange(chunk, on) {
         signal?.throwIfAborted();
-        const place = (side: number) =>
-          sideThere(
-            parts,
-            sides[side],
-            RowsThere.placed(host, sides[side].keys.rows, side === 0 ? "everywhere" : "in place"),
-          );
-        const first = ahead ?? (await (broadcasts ? place(0) : bring(0, chunk, on)));
+        const place = (side: number, where: "everywhere" | "in place") =>
+          sideThere(parts, sides[side], RowsThere.placed(host, sides[side].keys.rows, where));
+        const bringBeside = () => {
+          // behind the first side, which takes the same way
+          beside.after(on);
+          return bring(1, chunk, beside, (owner) => on.context(owner).after(beside.context(owner)));
+        };
+        const first = ahead ?? (await (broadcasts ? place(0, "everywhere") : bring(0, chunk, on)));
         ahead = undefined;
         try {
-          const by = chunks > 1 ? on : beside;
-          const second = await (broadcasts ? place(1) : bring(1, chunk, by, on));
+          const second = await (broadcasts
+            ? place(1, "in place")
+            : chunks > 1
+              ? bring(1, chunk, on)
+              : bringBeside());
           return {
             all: [first, second],
             release(isDone?: boolean) {
@@ -161,26 +165,23 @@ export async function joinShared(
 
 type SideThere = Awaited<ReturnType<typeof sideThere>>;
 
-/**
- * A side's rows on the GPUs that join them.
- * @param streams that bring them, and those of the GPUs' work
- */
+/** A side's rows on the GPUs that join them. @param arrival of a side on its way, by owner: as JoinedSide says */
 function sideThere(
   parts: readonly RowOperations[],
   { keys, columns }: SharedSide,
   there: RowsThere,
-  [on, work]: readonly (Gpus | undefined)[] = [],
+  arrival?: (owner: number) => void,
 ) {
-  const arrival = (owner: number) =>
-    on && work && { arrival: () => work.context(owner).after(on.context(owner)) };
-  // behind what these bring
-  if (on && work && on !== work) on.after(work);
   // arrays are delivered one after another: each takes the way between all GPUs
   return roundOf(there, () =>
-    inOrder(parts, async (owner): Promise<JoinedSide> => {
-      const own = { keys: await there.keys(owner, keys), columns: await there.columns(owner, columns) };
-      return on === work ? own : { ...own, ...arrival(owner) };
-    }),
+    inOrder(
+      parts,
+      async (owner): Promise<JoinedSide> => ({
+        keys: await there.keys(owner, keys),
+        columns: await there.columns(owner, columns),
+        ...(arrival && { arrival: () => arrival(owner) }),
+      }),
+    ),
   );
 }
 
