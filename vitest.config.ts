@@ -23,6 +23,12 @@ const RELATIONAL =
 const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
+/**
+ * Sizes, orders and aborts of calls whose kernels other files compile in pages too. What they find does not depend on who compiles;
+ * `npm run test:long` has them in pages as well.
+ */
+const NOT_IN_PAGES =
+  "test/conformance/{abort-and-progress,batch-sizes,crowded-keys,dynamic-growth,full-table,inputs-taken-away,multimap-sequences,pinned-arrays-refused,plan,random-sequences}.test.ts";
 /** Kernels of users, which pages compile as well. */
 const IN_PAGES = "test/wgsl/changing-wide.test.ts";
 const CUDA_ONLY = "packages/cuda/test/**/*.test.ts";
@@ -62,6 +68,10 @@ const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
 /** Files that take longest come first: one that came last would leave a core idle. Without a cache Vitest goes by their sizes. */
 const LONG_FILES = [
   "bench/benchmarks",
+  "cli/streamed",
+  "cli/memory",
+  "spill/large",
+  "cli/early-workers",
   "cli/process",
   "docs/recipes",
   "docs/examples",
@@ -246,6 +256,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: [CONFORMANCE, BROWSER_ONLY, IN_PAGES],
+          exclude: long ? [] : [NOT_IN_PAGES],
           sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
           maxWorkers: BESIDE_BROWSER.maxWorkers, // one page
           isolate: false,

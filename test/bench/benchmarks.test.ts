@@ -22,10 +22,8 @@ import { expectPicture, expectReport } from "./expect-report.js";
 vi.hoisted(() => vi.resetModules());
 afterAll(() => vi.resetModules());
 // the random reads that benchmarks state ratios to: of a small table here
-vi.mock("../../bench/gups.js", async (original) => ({
-  ...(await original<object>()),
-  defaultGupsEntries: () => 2 ** 12,
-}));
+vi.mock("../../bench/gups.js", async (original) => (await import("./in-small.js")).smallGups(original));
+vi.mock("../../bench/timing.js", async (original) => (await import("./in-small.js")).withoutWarmUp(original));
 
 const benches: Record<string, { load: () => Promise<BenchModule>; size: number; wrongSize: number }> = {
   "group-size": { load: () => import("../../bench/group-size.js"), size: 200, wrongSize: 63 },

@@ -6,6 +6,7 @@ import { expectReport } from "./expect-report.js";
 // a collection before each run takes longer than runs of some rows (timing.test.ts sees that it collects)
 vi.hoisted(() => vi.resetModules()); // files of one process share modules
 vi.mock("../../bench/garbage.js", () => ({ collectGarbage: async () => {} }));
+vi.mock("../../bench/timing.js", async (original) => (await import("./in-small.js")).withoutWarmUp(original));
 afterAll(() => vi.resetModules());
 
 it("groups some rows as DuckDB does, with one thread and with two", async () => {

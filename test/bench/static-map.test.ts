@@ -8,10 +8,7 @@ import { expectPicture, expectReport } from "./expect-report.js";
 vi.hoisted(() => vi.resetModules());
 afterAll(() => vi.resetModules());
 // the random reads that benchmarks state ratios to: of a small table here
-vi.mock("../../bench/gups.js", async (original) => ({
-  ...(await original<object>()),
-  defaultGupsEntries: () => 2 ** 12,
-}));
+vi.mock("../../bench/gups.js", async (original) => (await import("./in-small.js")).smallGups(original));
 
 const size = 5000;
 

@@ -13,13 +13,12 @@ afterAll(() => vi.resetModules());
 vi.mock("../../bench/gups.js", async (original) => ({
   sweeps: undefined, // a mock has what it names
   takesMultiplicity: undefined,
-  ...(await original<object>()),
-  defaultGupsEntries: () => 2 ** 12,
+  ...(await (await import("../bench/in-small.js")).smallGups(original)),
 }));
 
 // lifecycle lets the device rest for seconds
 vi.mock("../../bench/timing.js", async (original) => ({
-  ...(await original<object>()),
+  ...(await (await import("../bench/in-small.js")).withoutWarmUp(original)),
   rest: async () => {},
 }));
 

@@ -14,13 +14,13 @@ import { cli, outcomeOf, start } from "./run-cli.js";
 
 const path = temporaryFolder();
 // few rows of long texts: more than the limit holds
-const ROWS = 1200;
-const IDS = 1009;
+const ROWS = 480;
+const IDS = 401;
 const table = (name: string, factor: number) => {
   const id = Int32Array.from({ length: ROWS }, (_, i) => (i * factor) % IDS);
   return tableFromArrays({
     id,
-    group: Array.from(id, (i) => (i % 11 === 0 ? null : `group ${i}`.padEnd(700, "."))),
+    group: Array.from(id, (i) => (i % 11 === 0 ? null : `group ${i}`.padEnd(1750, "."))),
     [name]: id.map((_, i) => i),
   });
 };
@@ -64,7 +64,7 @@ it.each(["csv", "parquet", "arrow"])("group and distinct write %s as without a l
     const { stdout, stderr } = await cli([...call, "--out", within, "--explain", ...WITHIN]);
     expect(stderr).toMatch(/MiB in 16 partitions/);
     await cli([...call, "--out", without, "--device", "cpu"]);
-    expect(stdout).toMatch(/^wrote 918 rows × \d columns to /);
+    expect(stdout).toMatch(/^wrote 365 rows × \d columns to /);
     const csv = async (file: string) => {
       await writeTable(path("read.csv"), await readTable(file));
       return lines(path("read.csv"));
@@ -85,7 +85,7 @@ it("prints the first rows, the row count and the memory", async () => {
     ...WITHIN,
   ];
   const all = await cli([...call, "--explain"]);
-  expect(all.stdout).toMatch(/\n[\d,]{5,} rows × 3 columns; the first 10 are shown\n$/);
+  expect(all.stdout).toMatch(/\n\d{3} rows × 3 columns; the first 10 are shown\n$/);
   expect(all.stderr).toMatch(
     /^memory: limit 1\.0 MiB, the process had \d+\.\d MiB at most; \d+\.\d MiB in 32 partitions/m,
   );
@@ -132,12 +132,12 @@ it("keeps the process within the limit and what docs/larger-than-memory.md says 
     "--out",
     path("wide.arrow"),
   ];
-  const within = ["--memory", "8M", "--tmp", TMP, "--device", "cpu", "--json"];
+  const within = ["--memory", "24M", "--tmp", TMP, "--device", "cpu", "--json"];
   const { status, stdout, stderr } = await outcomeOf(start([...call, ...within]));
   expect([status, stderr]).toEqual([0, ""]);
   const { peak, spilled } = JSON.parse(stdout).memory;
   expect(spilled).toBeGreaterThan(2 ** 26);
-  expect(peak).toBeLessThan((8 + 192) * 2 ** 20);
+  expect(peak).toBeLessThan((24 + 192) * 2 ** 20);
 });
 
 it("takes csv from standard input, by way of a temporary file", async () => {

@@ -17,12 +17,12 @@ const device = await openDevice({ backend: "cpu", threads: 1 });
 afterAll(() => device.destroy());
 // of many bytes, so that they are streamed, and most rows of some row groups match
 await duck.run(
-  `copy (select case when i % 50 = 0 then null else (i * 7919) % 90001 end as k, md5(i::varchar) as a, 'group ' || i % 12 as g
-     from range(150000) t(i)) to '${path("l.parquet")}' (row_group_size 40960)`,
+  `copy (select case when i % 50 = 0 then null else (i * 7919) % 45007 end as k, md5(i::varchar) || md5((-i)::varchar) as a, 'group ' || i % 12 as g
+     from range(75000) t(i)) to '${path("l.parquet")}' (row_group_size 20480)`,
 );
 await duck.run(
-  `copy (select case when i % 60 = 0 then null else (i * 31) % 100003 end as k, md5((i + 7)::varchar) as b, i % 5 as g
-     from range(60000) t(i)) to '${path("r.parquet")}' (row_group_size 20480)`,
+  `copy (select case when i % 60 = 0 then null else (i * 31) % 50021 end as k, md5((i + 7)::varchar) || md5((-i)::varchar) as b, i % 5 as g
+     from range(30000) t(i)) to '${path("r.parquet")}' (row_group_size 10240)`,
 );
 for (const side of ["l", "r"]) {
   await duck.run(`copy (from '${path(`${side}.parquet`)}') to '${path(`${side}.csv`)}'`);

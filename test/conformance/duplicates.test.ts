@@ -8,7 +8,7 @@ import { backend, isForced, scaled, useDevice } from "./helpers/device.js";
 import { counting, oddFloats, uniqueKeys } from "./helpers/keys.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 150 : scaled(100, 8));
+const RUNS = rounds(backend === "cpu" ? 80 : scaled(100, 8));
 const choices = ["first", "last"] as const;
 
 /** Keys of which a few are sentinels, and all come often. */

@@ -8,7 +8,7 @@ import { edgePatterns, oddFloats } from "./helpers/keys.js";
 import { MultiModel } from "./helpers/multi-model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 100 : scaled(100, inBrowser ? 2 : 5));
+const RUNS = rounds(backend === "cpu" ? 50 : scaled(100, inBrowser ? 2 : 5));
 
 /** Few keys, so that many are equal: sentinels, odd floats, and such as differ in one word only. */
 const pool = [

@@ -12,7 +12,7 @@ import { edgePatterns, hashes, keysWithHome, numbers, oddFloats, types, uniqueKe
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 500 : scaled(500, inBrowser ? 5 : 10));
+const RUNS = rounds(backend === "cpu" ? 250 : scaled(500, inBrowser ? 5 : 10));
 
 interface Shape {
   key: Scalar;

@@ -18,7 +18,7 @@ import { hashes, maskOf } from "./helpers/keys.js";
 import { edges, integers, nameOf, WideModel, type WideShape, wideShapes } from "./helpers/wide-model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 80 : scaled(200, inBrowser ? 5 : 10));
+const RUNS = rounds(backend === "cpu" ? 40 : scaled(200, inBrowser ? 5 : 10));
 
 const MOST = 2n ** 64n - 1n;
 /**
@@ -259,7 +259,7 @@ function listOfMissing(model: WideModel): number | bigint {
 
 describe("group sizes", () => {
   // a software GPU takes all of them with narrower slots, in plan.test.ts
-  const sizes = onSoftwareGpu ? groupSizes.filter((_, i) => i % 3 === 0) : groupSizes;
+  const sizes = onSoftwareGpu ? groupSizes.slice(0, 2) : groupSizes;
   for (const groupSize of sizes) {
     it(`of ${groupSize} find, insert and erase the same`, async () => {
       using map = await StaticMap.create(device(), {

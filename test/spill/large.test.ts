@@ -47,10 +47,10 @@ function memoryIn(name: string, limit = MIB) {
 }
 
 /** Rows of a batch. */
-const BATCH = 150;
+const BATCH = 80;
 
 /** Rows of batches with keys below `keys`: of numbers, and of long text every 16th of which is null, so that few rows do not fit. */
-function* batches(random: Random, rows: number, keys: number, value: string, length = 450) {
+function* batches(random: Random, rows: number, keys: number, value: string, length = 1400) {
   for (let from = 0; from < rows; from += BATCH) {
     const key = Int32Array.from({ length: Math.min(BATCH, rows - from) }, () => random.below(keys));
     const text = Array.from(key, (k) => (random.below(16) === 0 ? null : `text of ${k}`.padEnd(length, ".")));
@@ -90,7 +90,7 @@ describe("a join", () => {
   it.each(JOIN_KINDS)("of kind %s that does not fit answers what it does in memory", async (how) => {
     const sides = () => {
       const random = new Random(7);
-      return [[...batches(random, 1700, 2400, "a")], [...batches(random, 1600, 2400, "b")]] as const;
+      return [[...batches(random, 600, 850, "a")], [...batches(random, 560, 850, "b")]] as const;
     };
     const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
     const [left, right] = sides();
@@ -108,7 +108,7 @@ describe("a join", () => {
   it("of sides that fit writes nothing, also where only one of them does", async () => {
     const { memory, reports } = memoryIn("fits");
     const small = () => [tableFromArrays({ key: Int32Array.of(1, 2, 3, 1), city: ["a", "b", "c", "d"] })];
-    const large = () => batches(new Random(1), 1800, 1200, "a");
+    const large = () => batches(new Random(1), 640, 420, "a");
     for (const how of JOIN_KINDS) {
       const here = { on: ["key"], how, device: device() };
       const [few, many] = [stacked(small()), stacked(large())] as never[];
@@ -152,16 +152,16 @@ describe("a join", () => {
   });
 
   it("deals null keys out, which match nothing", async () => {
-    const key = Array.from({ length: 10_000 }, (_, row) => (row % 50 === 0 ? `k${row}` : null));
+    const key = Array.from({ length: 2500 }, (_, row) => (row % 50 === 0 ? `k${row}` : null));
     const side = (name: string) => [tableFromArrays({ key, [name]: Int32Array.from(key, (_, row) => row) })];
-    const { memory, reports } = memoryIn("nulls", 2 ** 18);
+    const { memory, reports } = memoryIn("nulls", 2 ** 16);
     let rows = 0;
     const options = { on: ["key"], how: "full", device: device() } as const;
     for await (const { numRows } of joinLarge({ left: side("a"), right: side("b") }, options, memory, 1e6))
       rows += numRows;
-    expect(rows).toBe(200 + 2 * 9800);
+    expect(rows).toBe(50 + 2 * 2450);
     expect(reports[0]).toMatchObject({ depth: 0 });
-    expect(reports[0].bytes).toBeGreaterThan(2 ** 18);
+    expect(reports[0].bytes).toBeGreaterThan(2 ** 16);
   });
 
   it("has conditions, selected columns, counts and batches", async () => {
@@ -275,7 +275,7 @@ describe("a group-by", () => {
 
   it("of more groups than fit answers what it does in memory", async () => {
     const { memory, reports, left } = memoryIn("groups");
-    const many = () => batches(new Random(8), 900, 540, "a");
+    const many = () => batches(new Random(8), 300, 180, "a");
     const large = groupBy(many(), { ...options(), memory });
     expectSame(await large, await groupBy(many(), options()));
     expect(reports[0].bytes).toBeGreaterThan(0);
@@ -291,7 +291,7 @@ describe("a group-by", () => {
   it("of few groups writes nothing, however many rows there are", async () => {
     const { memory, reports } = memoryIn("few");
     const by = { by: ["key"], aggregate: { rows: count(), total: sum("a") }, device: device() };
-    const made = await groupBy(batches(new Random(9), 7500, 10, "a"), { ...by, memory });
+    const made = await groupBy(batches(new Random(9), 2500, 10, "a"), { ...by, memory });
     expect(made.numRows).toBe(10);
     expect(reports).toEqual([{ bytes: 0, partitions: 0, depth: 0 }]);
   });
@@ -317,7 +317,7 @@ describe("a group-by", () => {
 
 it("a distinct of more rows than fit keeps the first of equal rows", async () => {
   const { memory, reports } = memoryIn("distinct");
-  const many = () => batches(new Random(10), 1350, 675, "a");
+  const many = () => batches(new Random(10), 450, 225, "a");
   const large = await distinct(many(), { on: ["key"], memory, device: device() });
   const here = await distinct(many(), { on: ["key"], device: device() });
   expect(large.names).toEqual(here.names);
@@ -327,7 +327,7 @@ it("a distinct of more rows than fit keeps the first of equal rows", async () =>
 
 describe("temporary files", () => {
   const on = () => ({ on: ["key"], device: device() });
-  const side = (value: string) => batches(new Random(11), 1500, 3000, value);
+  const side = (value: string) => batches(new Random(11), 520, 1040, value);
 
   it("are gone when the reader of the result stops", async () => {
     const { memory, left } = memoryIn("stops");

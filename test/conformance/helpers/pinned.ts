@@ -7,10 +7,10 @@ import {
   type ScalarType,
   StaticMap,
 } from "../../../src/index.js";
-import { onGpu, scaled, useDevice } from "./device.js";
+import { onGpu, onOneTable, scaled, useDevice } from "./device.js";
 
-/** More than one chunk on every engine. */
-export const LONG = onGpu ? scaled(9_000_001, 600_001) : 600_001;
+/** More than one chunk on every engine; several GPUs share rounds of 65,536 elements (packages/cuda/test/helpers/several.ts). */
+export const LONG = onGpu ? scaled(9_000_001, onOneTable ? 600_001 : 300_001) : 600_001;
 
 /** Call this in a file, and its results inside tests. */
 export function usePinned() {

@@ -8,7 +8,7 @@ import { sharedGpuDevice, withMembers, withSmallBindings } from "./helpers/own-g
 
 /** Bytes of a binding: a table of 8,000 slots, or 16,000 elements of 4 bytes. */
 const LIMIT = 64_000;
-const COUNT = 50_000;
+const COUNT = 34_000;
 
 /** Ranges bound so far, in bytes. */
 const bound: number[] = [];

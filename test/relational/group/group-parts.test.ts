@@ -180,7 +180,7 @@ it("any file has the groups that its rows have at once", async () => {
         );
       },
     ),
-    { numRuns: rounds(25) },
+    { numRuns: rounds(15) },
   );
 });
 

@@ -3,7 +3,8 @@ import * as flechette from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../../src/index.js";
 import { join } from "../../../src/relational/index.js";
-import { useDevice } from "../../conformance/helpers/device.js";
+import { onGpu, useDevice } from "../../conformance/helpers/device.js";
+import { isLong } from "../../helpers/rounds.js";
 import { kinds } from "../helpers/kinds.js";
 import { expectSameJoin } from "../helpers/oracle.js";
 import { KEY, list, side } from "../helpers/sides.js";
@@ -43,7 +44,10 @@ describe("keys of two types", () => {
   const keys = (kind: string, rows: number) =>
     list(rows, (i) => (i % 6 === 5 ? null : kinds[kind].domain[i % kinds[kind].domain.length]));
 
-  it.each(pairs)("%s and %s: a full join gives %s", async (a, b, type) => {
+  // which type keys of two types get knows no engine: GPUs, which take 20 ms for a join however small, get a third
+  const tested = onGpu && !isLong() ? pairs.filter((_, i) => i % 3 === 0) : pairs;
+
+  it.each(tested)("%s and %s: a full join gives %s", async (a, b, type) => {
     for (const dictionary of [false, true]) {
       for (const [one, other] of [
         [a, b],

@@ -10,6 +10,7 @@ import { PlanLog } from "../../../../src/engine/plan-log.js";
 import type { KeyColumn } from "../../../../src/engine/rows.js";
 import { Sums } from "../../../../src/relational/aggregate/sums.js";
 import { exactSum } from "../../../helpers/exact-sum.js";
+import { isLong } from "../../../helpers/rounds.js";
 
 const ROWS = 20_001;
 const random = (row: number) => {
@@ -247,7 +248,10 @@ async function check(
 const columns = columnsOf(ROWS);
 const hostileColumns = { ...columns, ...hostile(ROWS) };
 
-describe.each(Object.entries(spreads))("%s", (_, keyAt) => {
+const spreadNames = Object.keys(spreads);
+const kindNames = Object.keys(keyKinds);
+
+describe.each(Object.entries(spreads))("%s", (spread, keyAt) => {
   it.each(Object.entries(keyKinds))("by keys of %s", async (kind, keysOf) => {
     const keys = keysOf(ROWS, keyAt);
     // a null is a key of its own, beside the other column's
@@ -255,7 +259,10 @@ describe.each(Object.entries(spreads))("%s", (_, keyAt) => {
       kind === "two words and nulls"
         ? (row: number) => (keyAt(row) % 5 === 3 ? `null ${keyAt(row) >>> 1}` : String(keyAt(row)))
         : keyAt;
-    await check(engines, keys, own, columns, ROWS);
+    // each spread, and each form of keys, on each engine
+    const turn = spreadNames.indexOf(spread) + kindNames.indexOf(kind);
+    const taken = isLong() ? engines : [engines[turn % engines.length]];
+    await check(taken, keys, own, columns, ROWS);
   });
 
   it.each([false, true])("floats that no guessed grid holds (rounded: %s)", async (rounded) => {
