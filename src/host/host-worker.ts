@@ -25,7 +25,8 @@ interface Waiting {
 export class HostWorker {
   /** Whether it is known to run. Tasks that it gets before wait for it. */
   isUp = false;
-  isLent = false;
+  /** Of calls that have it. */
+  leases = 0;
   wasLent = false;
   readonly #handle: WorkerHandle;
   readonly #waiting = new Map<number, Waiting>();
@@ -64,7 +65,7 @@ export class HostWorker {
   }
 
   get isIdle(): boolean {
-    return this.tasks === 0 && !this.isLent;
+    return this.tasks + this.leases === 0;
   }
 
   /** Has it do a task, after those that it has. */

@@ -14,9 +14,9 @@ export type Elements = Uint8Array | Uint16Array | Int32Array | Uint32Array | Flo
 
 export class RowMemory {
   /** True when workers may take part. */
-  readonly shared: boolean;
+  shared: boolean;
   readonly #stock: Memory | null;
-  readonly #allocations: Allocation[] = [];
+  readonly #allocations: Pick<Allocation, "release">[] = [];
 
   /**
    * @param host whose workers take part if the rows are worth more than one thread; null for the calling thread alone
@@ -26,6 +26,14 @@ export class RowMemory {
   constructor(host: HostPool | null, rows: number, own: Memory | null = null) {
     this.shared = host !== null && host.threads > 1 && rows >= host.rowsPerThread;
     this.#stock = this.shared ? (host as HostPool).memory : own;
+  }
+
+  /** Memory of the same kind, which may be given back before this. */
+  another(): RowMemory {
+    const memory = new RowMemory(null, 0, this.#stock);
+    memory.shared = this.shared;
+    this.#allocations.push(memory);
+    return memory;
   }
 
   /** Words that hold anything. @throws LimitError with the fix when there is no memory for them */
@@ -45,11 +53,6 @@ export class RowMemory {
 
   numbers(length: number): Float64Array {
     return new Float64Array(this.#buffer(8 * length, true), 0, length);
-  }
-
-  /** Whether arrays stay what they are once everything is given back. */
-  get lasts(): boolean {
-    return this.#stock === null;
   }
 
   /** True when workers can read the array where it is, or there are none. */

@@ -13,6 +13,7 @@ import { type Provided, provided } from "./provide.js";
  * tasks bring their arrays along.
  */
 const garbage = new GarbageBound(2 ** 25);
+garbage.check(); // tells it what there is before the first task
 
 const NO_JOB = new Int32Array(1);
 
@@ -24,15 +25,17 @@ function answer(message: FromWorker, transfer: ArrayBuffer[]): void {
   else globalThis.postMessage(message, { transfer });
 }
 
-async function work({ id, kind, input, seat }: ToWorker): Promise<void> {
+async function work(message: { -readonly [K in keyof ToWorker]: ToWorker[K] }): Promise<void> {
+  const { id, kind, seat } = message;
   if (seat && !joinJob(seat)) return;
   try {
     const { run, views } = provided.get(kind) as Provided;
-    const result = await run(input as never, seat?.control.subarray(NEXT) ?? NO_JOB);
+    const result = await run(message.input as never, seat?.control.subarray(NEXT) ?? NO_JOB);
     answer({ id, result }, buffersOf(views(result as never)));
   } catch (error) {
     answer({ id, error: carried(error) }, []);
   }
+  message.input = undefined; // Node holds on to messages meanwhile
   garbage.check();
 }
 

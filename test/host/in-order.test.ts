@@ -322,3 +322,38 @@ it("holds on to no job and no result that was given", async () => {
   expect(mostJobs).toBeLessThan(20);
   expect(mostResults).toBeLessThan(20);
 });
+
+it("has a worker let go of what a task brought", async () => {
+  const { pool, kind } = newPool();
+  const lease = (await pool.workers())?.lend(kind, 1) as Lease;
+  const worker = await vi.waitFor(() => lease.free(1) ?? Promise.reject(new Error("not up yet")));
+  const held = async () =>
+    (await lease.work(worker, kind, { kind: "held", values: new Int32Array(0) }, []))[0];
+  const before = await held();
+  const values = new Int32Array(2 ** 25);
+  await lease.work(worker, kind, { kind: "held", values }, [values.buffer]);
+  await vi.waitFor(async () => expect(await held()).toBeLessThan(before + 16));
+  lease.end();
+  pool.destroy();
+});
+
+it("has calls share the workers where no others may be started", async () => {
+  const pool = new HostPool({ threads: 2 });
+  const kind = newKind();
+  const workers = await pool.workers();
+  const [one, other] = [workers?.lend(kind, 1) as Lease, workers?.lend(kind, 1) as Lease];
+  const free = (lease: Lease) => vi.waitFor(() => lease.free(1) ?? Promise.reject(new Error("not up yet")));
+  const worker = await free(one);
+  expect(await free(other)).toBe(worker);
+  const doubled = (lease: Lease) =>
+    lease.work(worker, kind, { kind: "double", values: Int32Array.of(4) }, []);
+  const both = [doubled(one), doubled(other)];
+  expect(one.free(2)).toBeUndefined();
+  expect((await Promise.all(both)).flatMap((values) => [...values])).toEqual([8, 8]);
+  one.end();
+  expect(worker.leases).toBe(1);
+  expect(await doubled(other)).toEqual(Int32Array.of(8));
+  other.end();
+  expect(worker.leases).toBe(0);
+  pool.destroy();
+});

@@ -4,7 +4,7 @@ import { provide } from "../../src/host/provide.js";
 import { FileError } from "../../src/io/errors.js";
 
 export interface Asked {
-  readonly kind: "double" | "spin" | "exit" | keyof typeof FAILURES;
+  readonly kind: "double" | "held" | "spin" | "exit" | keyof typeof FAILURES;
   readonly values: Int32Array;
 }
 
@@ -23,6 +23,7 @@ provide<Asked, Int32Array>(
   "test",
   ({ kind, values }) => {
     if (kind === "double") return values.map((value) => 2 * value);
+    if (kind === "held") return Int32Array.of(process.memoryUsage().external / 2 ** 20);
     while (kind === "spin");
     if (kind === "exit") process.exit(3);
     throw FAILURES[kind as keyof typeof FAILURES]();

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import {
   type Batch,
   batchType,
+  bool,
   type Codec,
   Column,
   CompressionType,
@@ -21,6 +22,7 @@ import {
   tableFromColumns,
   tableToIPC,
   utf8,
+  utf8View,
 } from "@uwdata/flechette";
 import {
   tableFromIPC as apacheFromIPC,
@@ -32,7 +34,9 @@ import { describe, expect, it } from "vitest";
 import { readTable as readSource } from "../../src/arrow/columns.js";
 import { sliceChunk } from "../../src/arrow/slice-chunk.js";
 import { BatchMaker } from "../../src/arrow/to-flechette.js";
+import { readArrow } from "../../src/io/arrow/arrow-batches.js";
 import { readTable, writeTable } from "../../src/io/index.js";
+import { type Source, sourceOf } from "../../src/io/source.js";
 import { texts, types } from "./contents.js";
 import { temporaryFolder } from "./temporary.js";
 
@@ -68,6 +72,99 @@ it("tables whose rows take no bytes read back, also with millions of rows", asyn
   const structs = new StructBatch({ type, length: count, nullCount: 0, validity: [], children: nulls.data });
   await writeTable(path("structs.arrow"), tableFromColumns({ x: new Column([structs], type) }));
   expect((await readTable(path("structs.arrow"))).at(count - 1)).toEqual({ x: { a: null } });
+});
+
+/** A file, and how many bytes of it were read into memory of the reader's. */
+function countingSource(bytes: Uint8Array) {
+  const counted = { read: 0 };
+  const source: Source = {
+    ...(sourceOf(bytes, "a file") as Required<Source>),
+    async fill(into, start) {
+      into.set(bytes.subarray(start, start + into.length));
+      counted.read += into.length;
+    },
+  };
+  return { source, counted };
+}
+
+describe("some columns of a file", () => {
+  const many = 40_000;
+  const of = (i: number) => ({
+    n: i,
+    words: dictionaryOf[i % 3],
+    text: i % 9 === 0 ? null : `text ${i}`,
+    list: i % 4 === 0 ? [] : [i, i + 1],
+    pair: { a: i, b: `b ${i % 100}` },
+    yes: i % 2 === 0,
+    long: `a string of more than twelve bytes ${i % 50}`,
+    last: 2 * i,
+  });
+  const dictionaryOf = ["one", "two", "three"];
+  const kinds: Record<keyof ReturnType<typeof of>, DataType> = {
+    n: int32(),
+    words: dictionary(utf8()),
+    text: utf8(),
+    list: list(int32()),
+    pair: struct({ a: int32(), b: utf8() }),
+    yes: bool(),
+    long: utf8(),
+    last: int32(),
+  };
+  const names = Object.keys(kinds) as (keyof typeof kinds)[];
+  const all = Array.from({ length: many }, (_, i) => of(i));
+  const columnsOf = (from: number, to: number) =>
+    Object.fromEntries(names.map((name) => [name, all.slice(from, to).map((row) => row[name])]));
+  const table = tableFromArrays(columnsOf(0, many), { types: kinds, maxBatchRows: many / 2 });
+  const bytes = tableToIPC(table, { format: "file" }) as Uint8Array;
+
+  it.each(names.map((name, i) => [name, names[(i + 3) % names.length]]))(
+    "%s and %s are as in all of it",
+    async (...columns) => {
+      const { source, counted } = countingSource(bytes);
+      const read = await readArrow(source, { columns });
+      const whole = texts(table);
+      expect(texts(read)).toEqual(Object.fromEntries(read.names.map((name) => [name, whole[String(name)]])));
+      expect(counted.read).toBeLessThan(0.8 * bytes.length);
+    },
+  );
+
+  it("are found beside views, whose buffers batches count themselves", async () => {
+    const type = utf8View();
+    const views = new Uint8Array(16 * 2);
+    const data = ["a text that is long", "and one more of that kind"].map((text) =>
+      new TextEncoder().encode(text),
+    );
+    const words = new DataView(views.buffer);
+    for (const [i, text] of data.entries()) {
+      words.setInt32(16 * i, text.length, true);
+      views.set(text.subarray(0, 4), 16 * i + 4);
+      words.setInt32(16 * i + 8, i, true);
+    }
+    const ViewBatch = batchType(type) as unknown as new (parts: object) => Batch<unknown>;
+    const batch = new ViewBatch({ type, length: 2, nullCount: 0, validity: [], values: views, data });
+    const made = {
+      a: columnFromArray([1, 2], int32()),
+      v: new Column([batch], type),
+      b: columnFromArray([3, 4], int32()),
+    };
+    const file = tableToIPC(tableFromColumns(made), { format: "file" }) as Uint8Array;
+    for (const [name, values] of Object.entries({
+      a: [1, 2],
+      v: data.map((text) => new TextDecoder().decode(text)),
+      b: [3, 4],
+    })) {
+      const read = await readArrow(countingSource(file).source, { columns: [name] });
+      expect(read.toArray()).toEqual(values.map((value) => ({ [name]: value })));
+    }
+  });
+
+  it("are all that is read of it", async () => {
+    const { source, counted } = countingSource(bytes);
+    expect((await readArrow(source, { columns: ["n", "last"] })).numRows).toBe(many);
+    expect(counted.read).toBeLessThan(1.1 * 2 * 4 * many);
+    expect((await readArrow(source, {})).numCols).toBe(names.length);
+    expect(counted.read).toBeGreaterThan(bytes.length);
+  });
 });
 
 it("apache-arrow reads what we write", async () => {

@@ -12,8 +12,8 @@ import { type Source, wholeOf } from "../source.js";
 import { checkUtf8 } from "../utf8.js";
 import { CutError, type Message } from "./arrow-check.js";
 import { ArrowDecoder } from "./arrow-decode.js";
-import { arrowMessages } from "./arrow-messages.js";
-import { HEADER } from "./arrow-metadata.js";
+import { arrowMessages, isPlacedFile, type NeededBytes } from "./arrow-messages.js";
+import { HEADER, type MessageTable } from "./arrow-metadata.js";
 
 const REWRITE = "Write or download the file again.";
 
@@ -30,18 +30,10 @@ export function arrowBatches(
 
 /** Reads an Arrow IPC file or stream. @throws as arrowBatches */
 export async function readArrow(source: Source, options: ReadOptions): Promise<Table> {
-  const bytes = await wholeOf(source, options);
-  const whole: Source = {
-    name: source.name,
-    size: bytes.length,
-    async *pieces() {
-      yield bytes;
-    },
-    at: async (start, end) => bytes.subarray(start, end),
-    close: async () => {},
-  };
+  const isFilled = source.fill !== undefined && (await isPlacedFile(source));
+  const whole = isFilled ? source : inMemory(source.name, await wholeOf(source, options));
   const parts: Table[] = [];
-  const reading = { ...options, onProgress: undefined };
+  const reading = isFilled ? options : { ...options, onProgress: undefined };
   for await (const table of tablesOf(whole, reading, Number.POSITIVE_INFINITY)) parts.push(table);
   const [{ schema, children }] = parts;
   if (parts.length === 1) return parts[0];
@@ -55,6 +47,18 @@ export async function readArrow(source: Source, options: ReadOptions): Promise<T
   return new Table(schema, columns);
 }
 
+function inMemory(name: string, bytes: Uint8Array<ArrayBuffer>): Source {
+  return {
+    name,
+    size: bytes.length,
+    async *pieces() {
+      yield bytes;
+    },
+    at: async (start, end) => bytes.subarray(start, end),
+    close: async () => {},
+  };
+}
+
 /** Tables of at most so many batches each: of fewer where a dictionary comes between. */
 async function* tablesOf(
   source: Source,
@@ -65,7 +69,8 @@ async function* tablesOf(
   let batches: Message[] = [];
   let isEmpty = true;
   try {
-    for await (const message of arrowMessages(source, options)) {
+    const needed: NeededBytes = (message) => reader?.placesOf(message) ?? null;
+    for await (const message of arrowMessages(source, options, needed)) {
       if (reader === undefined) {
         await registerCodecs();
         reader = new TableReader(message, source.name, options);
@@ -105,6 +110,11 @@ class TableReader {
     const names = this.decoder.table([]).names.map(String);
     this.#names = uniqueNames(names, (text) => options.onNote?.(`${source}: ${text}`));
     this.#columns = selectedColumns(this.#names, options, source);
+  }
+
+  /** Where the columns that are asked for lie in a batch; null where all of it is needed. */
+  placesOf(message: MessageTable) {
+    return this.decoder.placesOf(message, this.#columns);
   }
 
   table(batches: readonly Message[]): Table {

@@ -9,7 +9,12 @@ import { RAW } from "../../arrow/raw.js";
 import { joined } from "../source.js";
 import { ArrowError, checkBatch, type Message, schemaOf } from "./arrow-check.js";
 import { type Layout, layoutOf, type SchemaLayout } from "./arrow-layout.js";
-import { type DictionaryBatchTable, HEADER } from "./arrow-metadata.js";
+import {
+  type DictionaryBatchTable,
+  HEADER,
+  type MessageTable,
+  type RecordBatchTable,
+} from "./arrow-metadata.js";
 
 type Dictionaries = ReadonlyMap<number, Column<unknown>>;
 
@@ -46,6 +51,28 @@ export class ArrowDecoder {
     if (isDelta && !this.#known.has(id)) throw new ArrowError("the start of a dictionary is missing");
     this.#known.add(id);
     this.#waiting.push(message);
+  }
+
+  /**
+   * Where in the body of a batch of rows the buffers of some columns lie, as offset and length; null where other bytes
+   * are looked at, too: of compressed batches, dictionaries, and what is not as it should be.
+   */
+  placesOf({ headerType, header, bodyLength }: MessageTable, columns: readonly number[]) {
+    if (headerType !== HEADER.records || columns.length === this.#layout.columns.length) return null;
+    const { buffers, compression, variadicCounts } = header as unknown as RecordBatchTable;
+    if (buffers === null || compression !== null) return null;
+    const places: (readonly number[])[] = [];
+    let [at, view] = [0, 0];
+    for (const [i, { buffers: own, views }] of this.#layout.columns.entries()) {
+      const counts = variadicCounts?.slice(view, view + views) ?? [];
+      const end = counts.reduce((sum, [count]) => sum + count, at + own);
+      if (columns.includes(i)) places.push(...buffers.slice(at, end));
+      [at, view] = [end, view + views];
+    }
+    const isInBody = places.every(
+      ([from, length]) => from >= 0 && length >= 0 && from + length <= bodyLength,
+    );
+    return at === buffers.length && isInBody ? places : null;
   }
 
   /** The table of some batches of rows that were added, between which no dictionary was. */

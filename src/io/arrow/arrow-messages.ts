@@ -42,15 +42,25 @@ const ALL = [0, Number.POSITIVE_INFINITY] as const;
 
 type PlacedSource = Source & Required<Pick<Source, "at">> & { readonly size: number };
 
-/** @throws FileError for what is no Arrow; CutError, ArrowError and FlatError for what is damaged */
+/** Bytes of a file that are read at once. */
+const READ_BYTES = 1 << 24;
+
+/** Which bytes of a message's body are needed, as offset and length of each; null: all. */
+export type NeededBytes = (message: MessageTable) => readonly (readonly number[])[] | null;
+
+/** Whether it is an Arrow file whose batches can be read where they lie. */
+export async function isPlacedFile(source: Source): Promise<boolean> {
+  const { at, size } = source;
+  return at !== undefined && size !== undefined && isArrowFile(await at(0, Math.min(START, size)));
+}
+
+/** @param needed asked for batches of a file that fills memory: other bytes of theirs are 0 @throws FileError for what is no Arrow; CutError, ArrowError and FlatError for what is damaged */
 export async function* arrowMessages(
   source: Source,
   options: ReadOptions & Pick<BatchWays, "range">,
+  needed: NeededBytes = () => null,
 ): AsyncGenerator<Message> {
-  const { at, size } = source;
-  const isPlacedFile =
-    at !== undefined && size !== undefined && isArrowFile(await at(0, Math.min(START, size)));
-  if (isPlacedFile) yield* fileMessages(source as PlacedSource, options);
+  if (await isPlacedFile(source)) yield* fileMessages(source as PlacedSource, options, needed);
   else yield* streamMessages(source, options);
 }
 
@@ -119,8 +129,10 @@ export async function batchBytes(source: PlacedSource): Promise<number[] | null>
 
 async function* fileMessages(
   source: PlacedSource,
-  { signal, onProgress, range = ALL }: TransferOptions & Pick<BatchWays, "range">,
+  options: TransferOptions & Pick<BatchWays, "range">,
+  needed: NeededBytes,
 ): AsyncGenerator<Message> {
+  const { signal, onProgress, range = ALL } = options;
   const { size } = source;
   const { schema, blocks, end } = await footerOf(source);
   await compareWithStream(source, end, schemaOf(schema), blocks);
@@ -132,13 +144,57 @@ async function* fileMessages(
     const number = kind === HEADER.records ? batch++ : range[0];
     if (number < range[0] || number >= range[1]) continue;
     const blockEnd = offset + metadataLength + bodyLength;
-    const message = readMessage(aligned(await source.at(offset, blockEnd)));
+    const message = readMessage(
+      source.fill ? await filled(source, block, options, needed) : aligned(await source.at(offset, blockEnd)),
+    );
     if (message.headerType !== kind || message.body.length !== bodyLength)
       throw new ArrowError("its footer does not match its batches");
     onProgress?.(Math.min(blockEnd, size), size);
     yield message;
   }
   onProgress?.(size, size);
+}
+
+/** A batch, in memory of which the system gives pages only where there are needed bytes. */
+async function filled(
+  source: PlacedSource,
+  { offset, metadataLength, bodyLength }: Block,
+  { signal, onProgress }: TransferOptions,
+  needed: NeededBytes,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(metadataLength + bodyLength);
+  const fill = async (from: number, to: number) => {
+    for (let at = from; at < to; at += READ_BYTES) {
+      signal?.throwIfAborted();
+      const end = Math.min(to, at + READ_BYTES);
+      await source.fill?.(bytes.subarray(at, end), offset + at);
+      onProgress?.(offset + end, source.size);
+    }
+  };
+  await fill(0, metadataLength);
+  const framing = framingOf(bytes.subarray(0, HEAD));
+  const isKnown = framing !== null && framing.end <= metadataLength;
+  const places = isKnown ? needed(readMetadata(bytes.subarray(framing.start, framing.end))) : null;
+  for (const [from, to] of places === null ? [[0, bodyLength]] : stretches(places))
+    await fill(metadataLength + from, metadataLength + to);
+  return bytes;
+}
+
+/** Bytes that are rather read than left out. */
+const SMALL_GAP = 1 << 14;
+
+/** From where to where places are, those together that lie close. @param places each as offset and length */
+function* stretches(places: readonly (readonly number[])[]): Generator<[from: number, to: number]> {
+  let [from, to] = [0, 0];
+  for (const [offset, length] of places) {
+    if (length === 0) continue;
+    if (offset < from || offset - to > SMALL_GAP) {
+      yield [from, to];
+      [from, to] = [offset, offset];
+    }
+    to = Math.max(to, offset + length);
+  }
+  yield [from, to];
 }
 
 /**

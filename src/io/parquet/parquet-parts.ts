@@ -55,10 +55,9 @@ class ParquetParts implements FileParts {
     const { file, columns: selected } = this.of;
     const columns: ParquetPart["columns"][number][] = [];
     for (const column of selected) {
-      const { plan, ranges, chunksOf } = columnParts(column, groups, this.progress);
+      const { plan, allChunks } = columnParts(column, groups, this.progress);
       try {
-        const groups = await Promise.all(ranges().map(chunksOf));
-        columns.push({ name: column.name, plan, groups });
+        columns.push({ name: column.name, plan, groups: await allChunks() });
       } catch (error) {
         this.progress.options.signal?.throwIfAborted();
         throw columnError(column, file.name, error);

@@ -141,7 +141,7 @@ export async function* readAhead(
   const isStream = all.length > 1;
   // all columns of a group are kept anyway
   const kept = isStream && all.every(isSmall) ? 2 * columns.length : columns.length;
-  const results = inOrder(TASKS, jobs(), {
+  const results = inOrder(READ_TASKS, jobs(), {
     threads: Math.min(threads, most),
     signal,
     window: Math.max(kept, 2 * threads),
@@ -168,7 +168,7 @@ export async function* readAhead(
   }
 }
 
-const TASKS: TaskKind<PackedChunks, PackedResult> = {
+export const READ_TASKS: TaskKind<PackedChunks, PackedResult> = {
   name: "parquet-read",
   script: () => import("./parquet-read-worker.ts?worker-source"),
   errors: { FILE: FileError },
@@ -183,7 +183,7 @@ function columnJob(
   groups: Groups,
   progress: Progress,
 ): Job<PackedChunks, ReadColumn | PackedResult> {
-  const { plan, ranges, chunksOf } = columnParts(column, groups, progress);
+  const { plan, ranges, chunksOf, allChunks } = columnParts(column, groups, progress);
   return {
     async here() {
       const found = ranges();
@@ -196,8 +196,7 @@ function columnJob(
       return reader.finish();
     },
     async pack() {
-      const groups: ChunkBytes[][] = [];
-      for (const group of ranges()) groups.push(await chunksOf(group));
+      const groups = await allChunks();
       return { input: { plan, groups }, transfer: buffersOf(groups.flat().map(({ bytes }) => bytes)) };
     },
   };
@@ -225,15 +224,35 @@ export function columnParts(
     groups.map(({ columns, num_rows }) =>
       leaves.map((leaf) => rangeOf(columns[leaf.index], leaf, Number(num_rows), { size: file.size, more })),
     );
-  const chunksOf = async (group: readonly ChunkRange[]): Promise<ChunkBytes[]> => {
+  const chunksOf = async (group: readonly ChunkRange[], read: typeof bytesAt = bytesAt) => {
     progress.options.signal?.throwIfAborted();
     const chunks: ChunkBytes[] = [];
-    for (const { start, end, ...chunk } of group) {
-      chunks.push({ ...chunk, bytes: await bytesAt(file, start, end) });
-    }
+    for (const { start, end, ...chunk } of group)
+      chunks.push({ ...chunk, bytes: await read(file, start, end) });
     return chunks;
   };
-  return { rows, plan, ranges, chunksOf };
+  // of a file into one piece of memory, which the system gets back as a whole
+  const allChunks = async () => {
+    const found = ranges();
+    const total = found.flat().reduce((sum, { start, end }) => sum + end - start, 0);
+    const read = file.fill === undefined ? bytesAt : roomFor(total);
+    const chunks: ChunkBytes[][] = [];
+    for (const group of found) chunks.push(await chunksOf(group, read));
+    return chunks;
+  };
+  return { rows, plan, ranges, chunksOf, allChunks };
+}
+
+/** Reads into one piece of memory of so many bytes. */
+function roomFor(bytes: number): typeof bytesAt {
+  const room = new Uint8Array(bytes);
+  let used = 0;
+  return async (file, start, end) => {
+    const own = room.subarray(used, used + end - start);
+    used += own.length;
+    await file.fill(own, start);
+    return own;
+  };
 }
 
 /** Where a column chunk is. */

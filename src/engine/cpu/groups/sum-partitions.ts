@@ -4,7 +4,6 @@
  */
 import type { ArrivingRows } from "../../../host/arrival.js";
 import { type LaneColumn, LaneSums, lanesOf, sumsOfLanes } from "../../../host/lanes.js";
-import { Scratch } from "../../../host/row-memory.js";
 import type { SummedGroups } from "../../group-sums.js";
 import type { RowRun } from "../rows/row-run.js";
 import { LOST } from "./aggregate-jobs.js";
@@ -30,8 +29,8 @@ export async function sumByPartition(
   const bits = partitionBits(rows, layout);
   const valuesOf = (arriving: ArrivingRows) =>
     columns.map((column, c) => ({ from: arrivingLanes(column, arriving, `values ${c}`), to: lanes[c] }));
-  const [kept, sliceRows] = [new Scratch(run.work), sortedSlice(run, rows)];
-  const keys = await sortByPartition(run, side, 0, rows, layout, bits, kept, valuesOf, sliceRows);
+  const sliceRows = sortedSlice(run, rows);
+  const keys = await sortByPartition(run, side, 0, rows, layout, bits, undefined, valuesOf, sliceRows);
   phase("sort by partition");
   const { exact, width, stride: words } = layout;
   const form = { exact, hashed: exact, width, stride: words, bytes: side.bytes, range: null };
@@ -49,7 +48,7 @@ export async function sumByPartition(
     else most = rows;
   }
   phase("sum partitions");
-  const ranked = await inOrder(run, places, rows, lanes, rounds);
+  const ranked = await inOrder(run, places, rows, lanes, rounds, keys.records);
   if (groupOf !== null) {
     const numbers = run.work.words(rows);
     for (let partition = 0; partition < 2 ** bits; partition++) {
@@ -110,27 +109,33 @@ function newPlaces(run: RowRun, most: number, partitions: number, lanes: readonl
 /** Bytes of what is put in order at once. */
 const RANKED_BYTES = 2 ** 19;
 
-/** The groups in the order of their first rows, their sums, and where each place's is among them. */
+/**
+ * The groups in the order of their first rows, their sums, and where each place's is among them.
+ * @param spare memory that nobody reads any more, which is used again
+ */
 async function inOrder(
   run: RowRun,
   places: GroupPlaces,
   rows: number,
   columns: readonly LaneColumn[],
   rounds: boolean,
+  spare: Uint32Array,
 ) {
   const [groups] = places.taken;
   const { lanes, rounded, numbers } = rankedLanes(places, columns, rounds);
-  const [ranks, sortedFirsts] = [run.work.words(groups), run.work.words(groups)];
   const length = groups * (lanes.length + rounded.length);
-  const sorted = new Float64Array(run.work.words(2 * length).buffer, 0, length);
+  // a record has two words at least, and a group a record
+  const [ranks, sortedFirsts] = [spare.subarray(0, groups), spare.subarray(groups, 2 * groups)];
+  const isRoom = 2 * (groups + length) <= spare.length;
+  const { buffer, byteOffset } = isRoom ? spare.subarray(2 * groups) : run.work.words(2 * length);
+  const sorted = new Float64Array(buffer, byteOffset, length);
   const pieces = Math.ceil((4 * groups + 8 * length) / RANKED_BYTES);
   const pieceRows = 32 * Math.ceil(rows / pieces / 32);
   const job = { rows, pieceRows, groups, places, lanes, rounded, ranks, sortedFirsts, sorted };
   await run.share({ kind: "rank groups", ...job }, groups);
   const take = async (k: number) => {
     await run.pace.turn();
-    const own = sorted.subarray(k * groups, (k + 1) * groups);
-    return run.work.lasts ? own : own.slice();
+    return sorted.slice(k * groups, (k + 1) * groups);
   };
   // floats of all magnitudes have many lanes, most of which are 0 in all groups: those are one array
   const zeros = new Float64Array(groups);

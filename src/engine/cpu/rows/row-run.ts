@@ -79,7 +79,8 @@ export class RowRun {
     slice = this.threads.tuning.slice,
   ): Promise<void> {
     const { chunk } = this.threads.tuning;
-    const scratch = new Scratch(this.work);
+    const memory = this.work.another();
+    const scratch = new Scratch(memory);
     for (let first = 0; first < rows; first += chunk) {
       const count = Math.min(chunk, rows - first);
       const { job, bring, isDone = () => true } = makeJob(first, count, scratch);
@@ -94,6 +95,7 @@ export class RowRun {
       if (counts && isDone()) this.pace.add(count);
       await this.pace.pause();
     }
+    memory.release();
   }
 }
 

@@ -431,6 +431,25 @@ it("copies no columns but floats to find their magnitudes", async () => {
   expect(added).toBeLessThan(1.5 * 3 * wide.data.byteLength);
 });
 
+it("takes little memory beside the sorted rows where groups are many", async () => {
+  const rows = 2 ** 20;
+  const engine = (await openCpuEngine({ threads: 2 })) as CpuEngine;
+  const keys = { rows, columns: [words(rows, (row) => Math.imul(row, 2654435761) >>> 0)] };
+  const values = {
+    kind: "words",
+    data: new Uint32Array(rows),
+    width: 1,
+    signed: true,
+    validity: null,
+  } as const;
+  await sumGroups(engine, keys, [values], { numbers: false });
+  const { peak } = engine.host.memory.use;
+  engine.destroy();
+  // of each row: key, number and value as they arrive or sorted; of each group: its first row, and its sum as a number
+  const [arriving, sorted, groups] = [2, 3, 1 + 2];
+  expect(peak).toBeLessThan(1.3 * 4 * rows * (sorted + Math.max(arriving, 1.2 * groups)));
+});
+
 it("keeps one array for all lanes of zeros", async () => {
   const columns: SummedColumn[] = [{ kind: "floats", data: new Float64Array(ROWS).fill(1), validity: null }];
   const keys = { rows: ROWS, columns: [words(ROWS, (row) => row)] };
