@@ -13,7 +13,6 @@ import { isTextFormat } from "../io/formats.js";
 import { lateBatches, readTable, writePieces } from "../io/index.js";
 import { WRITE_TASKS } from "../io/parquet/parquet-write-tasks.js";
 import { jsonLine } from "../io/visible.js";
-import { readTasks, writeTasks } from "./file-tasks.js";
 import { readUnit } from "./progress.js";
 import { StreamedResult } from "./streamed-result.js";
 import {
@@ -99,7 +98,6 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
   const stages = new Stages();
   const { inputs } = command;
   const streamed = 1 - held;
-  await shareWorkers(run);
   const file = run.files.inputs[streamed];
   const asked = new AskedColumns(run.files);
   const threads = run.files.threads ?? run.device.info.threads;
@@ -135,14 +133,6 @@ export async function runStreamed(command: TableCommand, held: number, run: Run)
   } finally {
     await reader.return(undefined);
   }
-}
-
-/** Has the device's workers read and write all files: no thread is beside them. */
-async function shareWorkers({ device, files: { inputs, out } }: Run): Promise<void> {
-  const host = await device.host();
-  const kinds = [...inputs.map(({ format }) => readTasks(format)), writeTasks((out as NamedFile).format)];
-  sharePool(host);
-  await host.warmUp((await Promise.all(kinds)).flat(), 0);
 }
 
 function readingOf({ reading }: Run, asked: AskedColumns, input: CommandInput, i: number) {

@@ -25,8 +25,7 @@ interface Waiting {
 export class HostWorker {
   /** Whether it is known to run. Tasks that it gets before wait for it. */
   isUp = false;
-  /** Of calls that have it. */
-  leases = 0;
+  isLent = false;
   wasLent = false;
   readonly #handle: WorkerHandle;
   readonly #waiting = new Map<number, Waiting>();
@@ -65,7 +64,7 @@ export class HostWorker {
   }
 
   get isIdle(): boolean {
-    return this.tasks + this.leases === 0;
+    return this.tasks === 0 && !this.isLent;
   }
 
   /** Has it do a task, after those that it has. */

@@ -73,17 +73,12 @@ export class Workers {
     return [result, ...(await closed())];
   }
 
-  /**
-   * Up to `most` workers for one call: as many as no other call was lent, and where there are none the others'. Those that
-   * have to start come later.
-   */
+  /** Up to `most` workers for one call, as many as no other call was lent. Those that have to start come later. */
   lend(kind: AnyKind, most: number): Lease {
     clearTimeout(this.#timer);
     const lease = new Lease(() => this.#endIdleLater());
     const lend = () => {
-      if (lease.hasEnded) return;
-      const free = this.#take(kind, most, ({ leases }) => leases === 0);
-      lease.add(free.length > 0 ? free : this.#take(kind, most));
+      if (!lease.hasEnded) lease.add(this.#take(kind, most, (worker) => !worker.isLent));
     };
     void this.load(kind).then(lend);
     return lease;
@@ -180,8 +175,7 @@ export class Lease {
 
   add(workers: readonly HostWorker[]): void {
     for (const worker of workers) {
-      worker.leases++;
-      worker.wasLent = true;
+      worker.isLent = worker.wasLent = true;
       this.#workers.add(worker);
     }
   }
@@ -216,7 +210,7 @@ export class Lease {
    */
   end(): void {
     this.hasEnded = true;
-    for (const worker of this.#workers) worker.leases--;
+    for (const worker of this.#workers) worker.isLent = false;
     for (const { forget, worker } of this.#open) {
       forget();
       if (worker.isIdle) worker.end();

@@ -336,24 +336,3 @@ it("has a worker let go of what a task brought", async () => {
   lease.end();
   pool.destroy();
 });
-
-it("has calls share the workers where no others may be started", async () => {
-  const pool = new HostPool({ threads: 2 });
-  const kind = newKind();
-  const workers = await pool.workers();
-  const [one, other] = [workers?.lend(kind, 1) as Lease, workers?.lend(kind, 1) as Lease];
-  const free = (lease: Lease) => vi.waitFor(() => lease.free(1) ?? Promise.reject(new Error("not up yet")));
-  const worker = await free(one);
-  expect(await free(other)).toBe(worker);
-  const doubled = (lease: Lease) =>
-    lease.work(worker, kind, { kind: "double", values: Int32Array.of(4) }, []);
-  const both = [doubled(one), doubled(other)];
-  expect(one.free(2)).toBeUndefined();
-  expect((await Promise.all(both)).flatMap((values) => [...values])).toEqual([8, 8]);
-  one.end();
-  expect(worker.leases).toBe(1);
-  expect(await doubled(other)).toEqual(Int32Array.of(8));
-  other.end();
-  expect(worker.leases).toBe(0);
-  pool.destroy();
-});

@@ -97,7 +97,7 @@ export async function surveyCsv(
   return { types, blocks, like: reader.finish() };
 }
 
-export const READ_TASKS: TaskKind<BlockJob, Block> = {
+const TASKS: TaskKind<BlockJob, Block> = {
   name: "csv-read",
   script: () => import("./csv-read-worker.ts?worker-source"),
   errors: { FILE: FileError },
@@ -171,7 +171,7 @@ class CsvReader {
       return { here: () => readBlock(job), pack: () => pack(job) };
     });
     const depth = this.purpose.guess === undefined ? undefined : STREAM_DEPTH;
-    return inOrder(READ_TASKS, wrapped, { threads, signal: this.options.signal, depth });
+    return inOrder(TASKS, wrapped, { threads, signal: this.options.signal, depth });
   }
 
   /** Keeps the rows of a block. */

@@ -55,7 +55,7 @@ export async function* csvRows(
       yield* jobsOf(next.value, quoting, packer, counts);
   })();
   let done = 0;
-  for await (const { text, spent } of inOrder<RowsJob, RowsText>(WRITE_TASKS, jobs, {
+  for await (const { text, spent } of inOrder<RowsJob, RowsText>(TASKS, jobs, {
     signal,
     threads,
     depth: comesSlowly ? STREAM_DEPTH : undefined,
@@ -73,7 +73,7 @@ function headerOf({ names }: Table, quoting: Quoting): Uint8Array {
   return out.taken();
 }
 
-export const WRITE_TASKS: TaskKind<RowsJob, RowsText> = {
+const TASKS: TaskKind<RowsJob, RowsText> = {
   name: "csv-write",
   script: () => import("./csv-write-worker.ts?worker-source"),
   errors: { FILE: FileError },

@@ -141,7 +141,7 @@ export async function* readAhead(
   const isStream = all.length > 1;
   // all columns of a group are kept anyway
   const kept = isStream && all.every(isSmall) ? 2 * columns.length : columns.length;
-  const results = inOrder(READ_TASKS, jobs(), {
+  const results = inOrder(TASKS, jobs(), {
     threads: Math.min(threads, most),
     signal,
     window: Math.max(kept, 2 * threads),
@@ -168,7 +168,7 @@ export async function* readAhead(
   }
 }
 
-export const READ_TASKS: TaskKind<PackedChunks, PackedResult> = {
+const TASKS: TaskKind<PackedChunks, PackedResult> = {
   name: "parquet-read",
   script: () => import("./parquet-read-worker.ts?worker-source"),
   errors: { FILE: FileError },
