@@ -149,17 +149,25 @@ export function threadsFor(run: RowRun, rows: number): number {
   return Math.min(run.helpers(rows) + 1, run.threads.count);
 }
 
+/** Rows for each group, from which on sorting the groups takes less time than a bit for each row. */
+const ROWS_A_SORTED_GROUP = 2 ** 10;
+
 /** Where each group is in the order of their first rows; null where they are in that order. */
-function ranksOf(firsts: Uint32Array, groups: number, rows: number): Uint32Array | null {
-  let sorted = 1;
-  while (sorted < groups && firsts[sorted - 1] < firsts[sorted]) sorted++;
-  if (sorted >= groups) return null;
+export function ranksOf(firsts: Uint32Array, groups: number, rows: number): Uint32Array | null {
+  let inOrder = 1;
+  while (inOrder < groups && firsts[inOrder - 1] < firsts[inOrder]) inOrder++;
+  if (inOrder >= groups) return null;
+  const ranks = new Uint32Array(groups);
+  if (groups * ROWS_A_SORTED_GROUP <= rows) {
+    const sorted = Float64Array.from({ length: groups }, (_, group) => firsts[group] * groups + group).sort();
+    for (let rank = 0; rank < groups; rank++) ranks[sorted[rank] % groups] = rank;
+    return ranks;
+  }
   const isFirst = new Uint32Array(Math.ceil(rows / 32));
   for (let group = 0; group < groups; group++) isFirst[firsts[group] >>> 5] |= 1 << (firsts[group] & 31);
   const before = new Uint32Array(isFirst.length);
   for (let word = 1; word < before.length; word++)
     before[word] = before[word - 1] + bitsIn(isFirst[word - 1]);
-  const ranks = new Uint32Array(groups);
   for (let group = 0; group < groups; group++) {
     const first = firsts[group];
     ranks[group] = before[first >>> 5] + bitsIn(isFirst[first >>> 5] & ~(-1 << (first & 31)));

@@ -4,6 +4,7 @@ import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-en
 import { openListFirsts } from "../../../../src/engine/cpu/groups/first-rows.js";
 import { mixedWord } from "../../../../src/engine/cpu/groups/row-keys.js";
 import { sumGroups } from "../../../../src/engine/cpu/groups/sum-groups.js";
+import { ranksOf } from "../../../../src/engine/cpu/groups/sum-slices.js";
 import type { SummedColumn } from "../../../../src/engine/group-sums.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
@@ -513,4 +514,25 @@ describe("where WebAssembly is refused", () => {
     }
     expect(Module).toHaveBeenCalledOnce();
   });
+});
+
+it.each([
+  [50, 20_000],
+  [19, 20_000],
+  [1, 1],
+  [4000, 2 ** 32],
+])("%s groups, in any order, of %s rows have the ranks of their first rows", (groups, rows) => {
+  const last = Math.floor(rows / groups) - 1;
+  const firsts = Uint32Array.from(
+    { length: groups },
+    (_, group) => group * (last + 1) + (random(group) % (last + 1)),
+  );
+  const sorted = firsts.slice();
+  expect(ranksOf(firsts, groups, rows)).toBeNull();
+  for (let i = groups - 1; i > 0; i--) {
+    const other = random(i) % (i + 1);
+    [firsts[i], firsts[other]] = [firsts[other], firsts[i]];
+  }
+  const ranks = groups === 1 ? [0] : ranksOf(firsts, groups, rows);
+  for (const [group, rank] of (ranks as Uint32Array).entries()) expect(firsts[group]).toBe(sorted[rank]);
 });
