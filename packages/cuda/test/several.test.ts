@@ -23,6 +23,7 @@ import {
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
 import { planned } from "../../../test/conformance/helpers/plan.js";
 import { tableArguments } from "../src/device.js";
+import { CudaContext } from "../src/driver/context.js";
 import { CudaRuntime } from "../src/runtime/cuda-runtime.js";
 import { piecesOf } from "../src/several/pieces.js";
 import { useFaults } from "./helpers/emulator.js";
@@ -258,6 +259,32 @@ describe("tables", () => {
     expect((await lists.retrieve(Uint32Array.of(7))).values).toHaveLength(50);
   });
 });
+
+it.each([
+  [true, 0],
+  [false, 1],
+])(
+  "GPUs that reach each other (%s) write where keys belong; for others the driver copies",
+  async (peers, times) => {
+    inject("DEVICES", 2);
+    using device = await openSharing([0, 1], { peers });
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 20_000 });
+    const copies = vi.spyOn(CudaContext.prototype, "copyBetween");
+    try {
+      using keys = await device.upload(uniqueKeys(8000));
+      copies.mockClear();
+      const { plan } = await planned((onPlan) => map.insert(keys, keys, { onPlan }));
+      const [, moved] = /(\d+) of 8000 elements went to another/.exec(plan.reason) ?? [];
+      expect(Number(moved)).toBeGreaterThan(3000);
+      const between = copies.mock.calls.filter(([from, , to]) => from.device !== to.device);
+      const bytes = between.reduce((sum, [, , , , bytes]) => sum + bytes, 0);
+      // keys and values
+      expect(bytes).toBe(times * 2 * 4 * Number(moved));
+    } finally {
+      copies.mockRestore();
+    }
+  },
+);
 
 describe.each([true, false])("sketches on GPUs that reach each other: %s", (peers) => {
   it("know what any GPU was given", async () => {
