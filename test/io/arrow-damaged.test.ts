@@ -263,3 +263,29 @@ it("says what is wrong in one line, whatever names the file has", async () => {
   expect(error).toContain("l\\nge\\u001b[31m");
   expect(error).not.toMatch(/\p{Cc}/u);
 });
+
+it("refuses a file whose batch claims more bytes than the file names, at once where not all columns are read", async () => {
+  const id = Int32Array.from({ length: 1000 }, (_, row) => row);
+  const table = tableFromArrays({ id, s: Array.from(id, String) }, { types: { s: utf8() } });
+  const bytes = (tableToIPC(table, { format: "file" }) as Uint8Array).slice();
+  const view = new DataView(bytes.buffer);
+  const places = new Map<number, number[]>();
+  for (let at = 0; at + 8 <= bytes.length; at += 4) {
+    const value = Number(view.getBigInt64(at, true));
+    places.set(value, [...(places.get(value) ?? []), at]);
+  }
+  // in the batch and in the footer
+  const [[, [bodyAt]]] = [...places].filter(
+    ([value, found]) => value > 8000 && value < bytes.length && found.length === 2,
+  );
+  const [idAt] = places.get(4 * id.length) ?? [];
+  view.setBigInt64(bodyAt, 2n ** 51n, true);
+  view.setBigInt64(idAt, 2n ** 50n, true);
+  writeFileSync(path("claims.arrow"), bytes);
+  let most = 0;
+  const onProgress = (done: number, size?: number) => {
+    most = Math.max(most, done / (size as number));
+  };
+  await expect(readTable(path("claims.arrow"), { columns: ["id"], onProgress })).rejects.toThrow(FileError);
+  expect(most).toBeLessThanOrEqual(1);
+});

@@ -173,8 +173,10 @@ async function filled(
   };
   await fill(0, metadataLength);
   const framing = framingOf(bytes.subarray(0, HEAD));
-  const isKnown = framing !== null && framing.end <= metadataLength;
-  const places = isKnown ? needed(readMetadata(bytes.subarray(framing.start, framing.end))) : null;
+  const isFramed = framing !== null && framing.end === metadataLength;
+  const table = isFramed ? readMetadata(bytes.subarray(framing.start, framing.end)) : null;
+  // else all is read, and refused
+  const places = table?.bodyLength === bodyLength ? needed(table) : null;
   for (const [from, to] of places === null ? [[0, bodyLength]] : stretches(places))
     await fill(metadataLength + from, metadataLength + to);
   return bytes;

@@ -235,13 +235,16 @@ export function columnParts(
   const allChunks = async () => {
     const found = ranges();
     const total = found.flat().reduce((sum, { start, end }) => sum + end - start, 0);
-    const read = file.fill === undefined ? bytesAt : roomFor(total);
+    const read = file.fill === undefined || total > MOST_ROOM ? bytesAt : roomFor(total);
     const chunks: ChunkBytes[][] = [];
     for (const group of found) chunks.push(await chunksOf(group, read));
     return chunks;
   };
   return { rows, plan, ranges, chunksOf, allChunks };
 }
+
+/** Bytes of one piece of memory at most: arrays of Node 20 have fewer than 2^32. */
+const MOST_ROOM = 2 ** 31;
 
 /** Reads into one piece of memory of so many bytes. */
 function roomFor(bytes: number): typeof bytesAt {
