@@ -14,7 +14,7 @@ export type Elements = Uint8Array | Uint16Array | Int32Array | Uint32Array | Flo
 
 export class RowMemory {
   /** True when workers may take part. */
-  shared: boolean;
+  readonly shared: boolean;
   readonly #stock: Memory | null;
   readonly #allocations: Pick<Allocation, "release">[] = [];
 
@@ -23,15 +23,18 @@ export class RowMemory {
    * @param rows of the operation
    * @param own stock of the calling thread, where it works alone
    */
-  constructor(host: HostPool | null, rows: number, own: Memory | null = null) {
+  constructor(
+    private readonly host: HostPool | null,
+    private readonly rows: number,
+    own: Memory | null = null,
+  ) {
     this.shared = host !== null && host.threads > 1 && rows >= host.rowsPerThread;
     this.#stock = this.shared ? (host as HostPool).memory : own;
   }
 
   /** Memory of the same kind, which may be given back before this. */
   another(): RowMemory {
-    const memory = new RowMemory(null, 0, this.#stock);
-    memory.shared = this.shared;
+    const memory = new RowMemory(this.host, this.rows, this.#stock);
     this.#allocations.push(memory);
     return memory;
   }

@@ -236,9 +236,7 @@ export function columnParts(
     const found = ranges();
     const total = found.flat().reduce((sum, { start, end }) => sum + end - start, 0);
     const read = file.fill === undefined || total > MOST_ROOM ? bytesAt : roomFor(total);
-    const chunks: ChunkBytes[][] = [];
-    for (const group of found) chunks.push(await chunksOf(group, read));
-    return chunks;
+    return Promise.all(found.map((group) => chunksOf(group, read)));
   };
   return { rows, plan, ranges, chunksOf, allChunks };
 }

@@ -69,8 +69,8 @@ export async function joinShared(
   const sides = isTurned ? [right, left] : [left, right];
   const broadcasts = bytesOf(sides[0]) <= (host.least.broadcast ?? BROADCAST_BYTES);
   const chunks = broadcasts ? 1 : chunksFor(host, rows);
-  // a side that nothing else goes beside is sorted, and comes, while the other one does, and is worked on
-  const beside = broadcasts || chunks > 1 ? host.gpus : host.gpus.lane("there");
+  /** Streams by which the second side is sorted, and comes, while the first does, and is worked on. */
+  const beside = broadcasts || chunks > 1 ? undefined : host.gpus.lane("there");
   let sorted: SortedBatch[] = [];
   /** The first side's rows, where they could go before the other side was sorted. */
   let ahead: SideThere | undefined;
@@ -83,16 +83,19 @@ export async function joinShared(
     const { keys, parts } = sides[side];
     sorted[side] = await sortedRows(host, keys.rows, parts, chunks, by);
   };
-  const bring = (side: number, chunk: number, on: Gpus, arrival?: (owner: number) => void) =>
-    sideThere(parts, sides[side], RowsThere.owned(sorted[side], chunk, on), arrival);
+  const bring = (side: number, chunk: number, on: Gpus, arrival?: (owner: number) => void) => {
+    const there = broadcasts
+      ? RowsThere.placed(host, sides[side].keys.rows, side === 0 ? "everywhere" : "in place")
+      : RowsThere.owned(sorted[side], chunk, on);
+    return sideThere(parts, sides[side], there, arrival);
+  };
   try {
     if (!broadcasts) {
       await sort(0, host.gpus);
-      const goesAhead = chunks === 1 && !isSkewed(sorted[0].owned);
       const goAhead = async () => {
-        if (goesAhead) ahead = await bring(0, 0, host.gpus);
+        if (beside && !isSkewed(sorted[0].owned)) ahead = await bring(0, 0, host.gpus);
       };
-      await settled([sort(1, beside), goAhead()]);
+      await settled([sort(1, beside ?? host.gpus), goAhead()]);
     }
     const isUneven = sorted.some(({ owned }) => isSkewed(owned));
     const hot = isUneven ? await hotOf(host, sides) : null;
@@ -104,21 +107,16 @@ export async function joinShared(
     await inRounds(host.gpus, chunks, {
       async exchange(chunk, on) {
         signal?.throwIfAborted();
-        const place = (side: number, where: "everywhere" | "in place") =>
-          sideThere(parts, sides[side], RowsThere.placed(host, sides[side].keys.rows, where));
-        const bringBeside = () => {
+        const bringSecond = () => {
+          if (!beside) return bring(1, chunk, on);
           // behind the first side, which takes the same way
           beside.after(on);
           return bring(1, chunk, beside, (owner) => on.context(owner).after(beside.context(owner)));
         };
-        const first = ahead ?? (await (broadcasts ? place(0, "everywhere") : bring(0, chunk, on)));
+        const first = ahead ?? (await bring(0, chunk, on));
         ahead = undefined;
         try {
-          const second = await (broadcasts
-            ? place(1, "in place")
-            : chunks > 1
-              ? bring(1, chunk, on)
-              : bringBeside());
+          const second = await bringSecond();
           return {
             all: [first, second],
             release(isDone?: boolean) {

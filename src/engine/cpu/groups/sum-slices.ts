@@ -150,7 +150,7 @@ export function threadsFor(run: RowRun, rows: number): number {
 }
 
 /** Rows for each group, from which on sorting the groups takes less time than a bit for each row. */
-const ROWS_A_SORTED_GROUP = 2 ** 10;
+const ROWS_A_SORTED_GROUP = 2 ** 12;
 
 /** Where each group is in the order of their first rows; null where they are in that order. */
 export function ranksOf(firsts: Uint32Array, groups: number, rows: number): Uint32Array | null {
@@ -159,8 +159,8 @@ export function ranksOf(firsts: Uint32Array, groups: number, rows: number): Uint
   if (inOrder >= groups) return null;
   const ranks = new Uint32Array(groups);
   if (groups * ROWS_A_SORTED_GROUP <= rows) {
-    const sorted = Float64Array.from({ length: groups }, (_, group) => firsts[group] * groups + group).sort();
-    for (let rank = 0; rank < groups; rank++) ranks[sorted[rank] % groups] = rank;
+    const sorted = ranks.map((_, group) => group).sort((a, b) => firsts[a] - firsts[b]);
+    for (const [rank, group] of sorted.entries()) ranks[group] = rank;
     return ranks;
   }
   const isFirst = new Uint32Array(Math.ceil(rows / 32));

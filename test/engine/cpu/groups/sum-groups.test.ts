@@ -519,6 +519,7 @@ describe("where WebAssembly is refused", () => {
 it.each([
   [50, 20_000],
   [19, 20_000],
+  [4, 20_000],
   [1, 1],
   [4000, 2 ** 32],
 ])("%s groups, in any order, of %s rows have the ranks of their first rows", (groups, rows) => {
