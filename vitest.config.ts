@@ -10,10 +10,15 @@ import { emulatedGpuEnv, emulator } from "./packages/cuda/scripts/emulator.mjs";
 import { sourceTexts } from "./scripts/build-plugins.mjs";
 import { softwareBrowser, softwareGpuEnv } from "./scripts/software-gpu.mjs";
 
+/** Everything, and randomised tests long: npm run test:long, or WARPMAP_TEST_LONG=1. */
+const long = process.env.WARPMAP_TEST_LONG === "1";
+
 const CONFORMANCE = "test/conformance/**/*.test.ts";
-/** What bulk calls do, for strategies that are forced upon all of them. */
+/** What bulk calls do, for strategies and devices that are forced upon all of them. */
 const OPERATIONS =
-  "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels,where}.test.ts";
+  "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels}.test.ts";
+/** Of the partitioned strategy, whose kernels have tests of their own, `npm test` takes lookups, inserts, and keys that are like marks. */
+const FORCED = long ? OPERATIONS : "test/conformance/{find,insert-and-find,sentinels}.test.ts";
 /** What several GPUs do otherwise than one; `npm run test:long` has the whole suite on them. */
 const SHARED =
   "test/conformance/{bloom-filter,composites,dynamic-sequences,full-table,hyperloglog,multimap-edges,pinned-arrays,random-sequences,rehash,rejected-elements,retrieve-all,utf8-maps,wide-keys}.test.ts";
@@ -24,13 +29,14 @@ const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 /** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
 const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /**
- * Sizes, orders and aborts of calls whose kernels other files compile in pages too. What they find does not depend on who compiles;
- * `npm run test:long` has them in pages as well.
+ * Where a page differs from Node, which compiles the same WGSL with the same Dawn: memory and transfers, waiting, aborts, the device, errors,
+ * and each container and each type of keys once. `npm run test:long` has the whole suite in pages.
  */
-const NOT_IN_PAGES =
-  "test/conformance/{abort-and-progress,batch-sizes,crowded-keys,dynamic-growth,full-table,inputs-taken-away,multimap-sequences,pinned-arrays-refused,plan,random-sequences}.test.ts";
+const HOST_MATTERS =
+  "test/conformance/{bloom-filter,calls-in-flight,clear,contains,create,device,device-arrays,device-loss,dynamic-limits,errors,find,hash-functions,hyperloglog,insert,insert-and-find,insert-or-assign,joined-calls,lifetime,mask,memory,multimap-bytes,options,pinned-arrays,rehash,relational,retrieve-all,signals,utf8-maps,whole-table,wide-columns}.test.ts";
 /** Kernels of users, which pages compile as well. */
-const IN_PAGES = "test/wgsl/changing-wide.test.ts";
+const OWN_KERNELS = "test/wgsl/wgsl.test.ts";
+const ALL_OWN_KERNELS = "test/wgsl/{wgsl,changing,changing-wide,multi}.test.ts";
 const CUDA_ONLY = "packages/cuda/test/**/*.test.ts";
 /** Levels of GPU engines, with options that users do not have. */
 const GPU_LEVELS =
@@ -95,8 +101,6 @@ const rank = ({ moduleId }: TestSpecification) => {
   return place < 0 ? LONG_FILES.length : place;
 };
 
-/** Randomised tests run long: npm run test:long, or WARPMAP_TEST_LONG=1. */
-const long = process.env.WARPMAP_TEST_LONG === "1";
 const TIMEOUT_MS = long ? 3_600_000 : 120_000;
 
 /**
@@ -179,7 +183,7 @@ function onCuda(name: string, files: { include: string[]; isolate: boolean }, bu
 /** Where the stand-in is built: scripts/test.mjs builds it, and says where it cannot. */
 const CUDA_PROJECTS = [
   onCuda("cuda", { include: [CONFORMANCE, RELATIONAL, GPU_LEVELS], isolate: false }),
-  onCuda("cuda-partitioned", { include: [OPERATIONS], isolate: false }, "partitioned"),
+  onCuda("cuda-partitioned", { include: [FORCED], isolate: false }, "partitioned"),
   // one GPU, twice
   onCuda(
     "cuda-several",
@@ -240,12 +244,7 @@ export default defineConfig({
       onWebgpuInNode("webgpu", NODE_ALONE, { include: [CONFORMANCE, RELATIONAL] }),
       // engines that share a device: test/engine/webgpu/helpers/variants.ts
       onWebgpuInNode("webgpu-engine", NODE_ALONE, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
-      onWebgpuInNode(
-        "webgpu-partitioned",
-        BESIDE_BROWSER,
-        { include: [OPERATIONS, PARTITIONED] },
-        "partitioned",
-      ),
+      onWebgpuInNode("webgpu-partitioned", BESIDE_BROWSER, { include: [FORCED, PARTITIONED] }, "partitioned"),
       ...(existsSync(emulator) ? CUDA_PROJECTS : []),
       {
         extends: true as const,
@@ -255,8 +254,7 @@ export default defineConfig({
         optimizeDeps: { include: ["fast-check", "@uwdata/flechette"] },
         test: {
           name: "browser",
-          include: [CONFORMANCE, BROWSER_ONLY, IN_PAGES],
-          exclude: long ? [] : [NOT_IN_PAGES],
+          include: [BROWSER_ONLY, ...(long ? [CONFORMANCE, ALL_OWN_KERNELS] : [HOST_MATTERS, OWN_KERNELS])],
           sequence: { groupOrder: BESIDE_BROWSER.groupOrder },
           maxWorkers: BESIDE_BROWSER.maxWorkers, // one page
           isolate: false,

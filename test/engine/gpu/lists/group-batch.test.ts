@@ -10,6 +10,7 @@ import {
 import { rejection } from "../../../conformance/helpers/checks.js";
 import { counting, oddFloats, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { planned } from "../../../conformance/helpers/plan.js";
+import { covering } from "../../../helpers/rounds.js";
 import { onWebgpu, openGpu } from "../helpers/open-gpu.js";
 
 const strategy = "partitioned" as const;
@@ -103,7 +104,7 @@ it("counts keys of a multiset", async () => {
 });
 
 it("keys that crowd one page are groups of one element, or the batch is inserted as it is", async () => {
-  for (const pageKeys of [undefined, 4]) {
+  for (const pageKeys of covering([undefined, 4], (keys) => keys === 4)) {
     using device = await deviceOf(pageKeys);
     const { map, model } = await newMap(device, 12_000, 5000, "identity");
     // 4,000 keys at home in the last slots, where those are that mark slots

@@ -14,6 +14,7 @@ import {
   uniqueKeys,
 } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
+import { isLong } from "../../../helpers/rounds.js";
 
 /** Slots of the tables, and how many of them the block fills: more than 2048 × 8, where the third dispatch takes over. */
 const SLOTS = 2 ** 15;
@@ -84,14 +85,6 @@ for (const [name, tuning] of Object.entries(variants)) {
       }
     });
 
-    it("retrieveAll and rehash", async () => {
-      using set = await StaticSet.create(device, sizing);
-      await set.insert(block);
-      await set.insert(walkers);
-      await set.rehash(SLOTS + 1);
-      expect(new Set((await set.retrieveAll()).keys)).toEqual(new Set([...block, ...walkers]));
-    });
-
     it("a full table with more unfinished elements than a list holds", async () => {
       using map = await StaticMap.create(device, {
         key: "u32",
@@ -113,6 +106,16 @@ for (const [name, tuning] of Object.entries(variants)) {
       await model.insert("keep", Uint32Array.of(...absentKeys(30), ...batch), counting(630));
       await model.expectEqual();
       expect(model.rejections).toBe(6);
+    });
+
+    // what follows needs no list
+    if (!isLong() && name !== "") return;
+    it("retrieveAll and rehash", async () => {
+      using set = await StaticSet.create(device, sizing);
+      await set.insert(block);
+      await set.insert(walkers);
+      await set.rehash(SLOTS + 1);
+      expect(new Set((await set.retrieveAll()).keys)).toEqual(new Set([...block, ...walkers]));
     });
 
     it("rejects long probes of a full table", async () => {

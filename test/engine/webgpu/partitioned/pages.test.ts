@@ -13,7 +13,7 @@ import { expectSame } from "../../../conformance/helpers/checks.js";
 import { scaled } from "../../../conformance/helpers/device.js";
 import { counting, keysWithHome, uniqueKeys } from "../../../conformance/helpers/keys.js";
 import { planned } from "../../../conformance/helpers/plan.js";
-import { rounds } from "../../../helpers/rounds.js";
+import { covering, rounds } from "../../../helpers/rounds.js";
 import { expectInOrder, homesOf } from "../helpers/homes.js";
 import { PAGE_SLOTS, usePagedTables } from "../helpers/paged-tables.js";
 import { openVariant } from "../helpers/variants.js";
@@ -94,7 +94,7 @@ it("leave an EMPTY value in slots that are free again, which users' kernels add 
   );
 });
 
-it.each([0.96, 0.985])(
+it.each(covering([0.96, 0.985], (load) => load > 0.97))(
   "keep the order of homes at load %d, across pages too, and lookups rely on it until keys are inserted anywhere",
   async (load) => {
     const capacity = 20 * PAGE_SLOTS + LAST_PAGE;
@@ -132,7 +132,7 @@ describe.each(Object.entries(spares))("pages that overflow, %s", (name, spare) =
   const fits = spare >= 0;
   const turn = Object.keys(spares).indexOf(name);
 
-  it.each(["map", "set"] as const)("of a %s", async (kind) => {
+  it.each(covering(["map", "set"] as const, (_, i) => (turn + i) % 2 === 0))("of a %s", async (kind) => {
     const model = await newTable(kind, SLOTS, 1);
     const { keys } = overflowing(turn, spare);
     await model.insert("keep", mixed(keys), counting(keys.length));
