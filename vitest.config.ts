@@ -17,8 +17,8 @@ const CONFORMANCE = "test/conformance/**/*.test.ts";
 /** What bulk calls do, for strategies and devices that are forced upon all of them. */
 const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels}.test.ts";
-/** Of the partitioned strategy, whose kernels have tests of their own, `npm test` takes lookups, inserts, and keys that are like marks. */
-const FORCED = long ? OPERATIONS : "test/conformance/{find,insert-and-find,sentinels}.test.ts";
+/** Of the partitioned strategy, whose kernels have tests of their own, `npm test` takes lookups, inserts, and keys that look like marks. */
+const FORCED = long ? OPERATIONS : "test/conformance/{contains,find,insert-and-find,sentinels}.test.ts";
 /** What several GPUs do otherwise than one; `npm run test:long` has the whole suite on them. */
 const SHARED =
   "test/conformance/{bloom-filter,composites,dynamic-sequences,full-table,hyperloglog,multimap-edges,pinned-arrays,random-sequences,rehash,rejected-elements,retrieve-all,utf8-maps,wide-keys}.test.ts";
@@ -26,8 +26,6 @@ const SHARED =
 const RELATIONAL =
   "test/{arrow/payload-types,relational/{aggregate/float-sums,device/{device-tables,dictionary-keys},group/{device-groups,distinct,group-batches,group-by,random-groups},join/{full-join-keys,is-in,join,join-index,join-kinds,join-oracle,join-select},keys/key-types,random-tables,tpch/tpch}}.test.ts";
 const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
-/** Part of these: kernels of the partitioned strategy, which take SwiftShader longest to compile. */
-const PARTITIONED = "test/engine/webgpu/partitioned/**/*.test.ts";
 /**
  * Where a page differs from Node, which compiles the same WGSL with the same Dawn: memory and transfers, waiting, aborts, the device, errors,
  * and each container and each type of keys once. `npm run test:long` has the whole suite in pages.
@@ -142,7 +140,7 @@ class ByProject extends BaseSequencer {
 function onWebgpuInNode(
   name: string,
   { groupOrder, maxWorkers }: { groupOrder: number; maxWorkers: number },
-  files: { include: string[]; exclude?: string[] },
+  files: { include: string[] },
   bulk = "auto",
 ) {
   return {
@@ -241,10 +239,9 @@ export default defineConfig({
           provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
         },
       },
-      onWebgpuInNode("webgpu", NODE_ALONE, { include: [CONFORMANCE, RELATIONAL] }),
-      // engines that share a device: test/engine/webgpu/helpers/variants.ts
-      onWebgpuInNode("webgpu-engine", NODE_ALONE, { include: [WEBGPU_ONLY], exclude: [PARTITIONED] }),
-      onWebgpuInNode("webgpu-partitioned", BESIDE_BROWSER, { include: [FORCED, PARTITIONED] }, "partitioned"),
+      // one device, for engines with options that users do not have too: test/engine/webgpu/helpers/variants.ts
+      onWebgpuInNode("webgpu", NODE_ALONE, { include: [CONFORMANCE, RELATIONAL, WEBGPU_ONLY] }),
+      onWebgpuInNode("webgpu-partitioned", BESIDE_BROWSER, { include: [FORCED] }, "partitioned"),
       ...(existsSync(emulator) ? CUDA_PROJECTS : []),
       {
         extends: true as const,

@@ -42,7 +42,6 @@ const hasCuda = !isQuick && buildEmulator();
  */
 const TESTS = [
   ["webgpu"],
-  ["webgpu-engine"],
   ["cluster"],
   ["cpu", "--shard=1/2"],
   ["cpu", "--shard=2/2"],

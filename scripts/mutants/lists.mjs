@@ -6,7 +6,7 @@ const WGSL = "src/engine/webgpu/wgsl/lists";
 const edges = ["test/conformance/multimap-edges.test.ts"];
 const onCpu = { project: "cpu", tests: edges };
 const onGpu = { project: "webgpu", tests: edges };
-const grouped = { project: "webgpu-engine", tests: ["test/engine/gpu/lists/group-batch.test.ts"] };
+const grouped = { project: "webgpu", tests: ["test/engine/gpu/lists/group-batch.test.ts"] };
 
 export const listFaults = [
   {
@@ -99,7 +99,7 @@ export const listFaults = [
     file: `${GPU}/rewrite.ts`,
     find: "[shift, chunk.first * valueWords, chunk.count",
     replace: "[shift, chunk.first, chunk.count",
-    project: "webgpu-engine",
+    project: "webgpu",
     tests: ["test/engine/gpu/lists/lay-lists.test.ts"],
   },
   {

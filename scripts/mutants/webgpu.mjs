@@ -3,19 +3,19 @@
 const DIRECT = "src/engine/webgpu/direct";
 const conformance = (name) => ({ project: "webgpu", tests: [`test/conformance/${name}.test.ts`] });
 const join = { project: "webgpu", tests: ["test/relational/join/join.test.ts"] };
-const rows = { project: "webgpu-engine", tests: ["test/engine/gpu/join/join-rows.test.ts"] };
-const groups = { project: "webgpu-engine", tests: ["test/engine/gpu/groups/group-rows.test.ts"] };
+const rows = { project: "webgpu", tests: ["test/engine/gpu/join/join-rows.test.ts"] };
+const groups = { project: "webgpu", tests: ["test/engine/gpu/groups/group-rows.test.ts"] };
 const doubleSums = {
-  project: "webgpu-engine",
+  project: "webgpu",
   tests: ["test/engine/webgpu/direct/double-sums.test.ts"],
 };
-const matchedPlaces = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-dense.test.ts"] };
-const matchedParts = { project: "webgpu-engine", tests: ["test/engine/gpu/join/match-parts.test.ts"] };
-const joinedColumns = { project: "webgpu-engine", tests: ["test/engine/gpu/join/join-columns.test.ts"] };
-const parts = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/sum-parts.test.ts"] };
-const reduce = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/reduce-groups.test.ts"] };
-const exactSums = { project: "webgpu-engine", tests: ["test/engine/gpu/reduce/exact-sums.test.ts"] };
-const weakCas = { project: "webgpu-engine", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
+const matchedPlaces = { project: "webgpu", tests: ["test/engine/gpu/join/match-dense.test.ts"] };
+const matchedParts = { project: "webgpu", tests: ["test/engine/gpu/join/match-parts.test.ts"] };
+const joinedColumns = { project: "webgpu", tests: ["test/engine/gpu/join/join-columns.test.ts"] };
+const parts = { project: "webgpu", tests: ["test/engine/gpu/reduce/sum-parts.test.ts"] };
+const reduce = { project: "webgpu", tests: ["test/engine/gpu/reduce/reduce-groups.test.ts"] };
+const exactSums = { project: "webgpu", tests: ["test/engine/gpu/reduce/exact-sums.test.ts"] };
+const weakCas = { project: "webgpu", tests: ["test/engine/webgpu/weak-cas.test.ts"] };
 
 export const webgpuFaults = [
   {
@@ -128,7 +128,7 @@ export const webgpuFaults = [
     file: `${DIRECT}/windows.wgsl`,
     find: "  return slot - params.windowFirst < params.windowSlots;",
     replace: "  return slot - params.windowFirst + 1u < params.windowSlots;",
-    project: "webgpu-engine",
+    project: "webgpu",
     tests: ["test/engine/webgpu/table/windows.test.ts"],
   },
   {
@@ -266,7 +266,7 @@ export const webgpuFaults = [
     file: "src/engine/webgpu/wgsl/groups/narrow-keys.wgsl",
     find: "keys[row * KEY_WORDS] - params.lowest",
     replace: "keys[row * KEY_WORDS + 1u]",
-    project: "webgpu-engine",
+    project: "webgpu",
     tests: ["test/engine/gpu/reduce/number-keys.test.ts"],
   },
   {

@@ -1,10 +1,10 @@
 // Faults of users' kernels that change a table. scripts/mutants/index.mjs says what the fields are.
 
-const changing = { project: "webgpu-engine", tests: ["test/wgsl/changing.test.ts"] };
-const pages = { project: "webgpu-partitioned", tests: ["test/engine/webgpu/partitioned/pages.test.ts"] };
+const changing = { project: "webgpu", tests: ["test/wgsl/changing.test.ts"] };
+const pages = { project: "webgpu", tests: ["test/engine/webgpu/partitioned/pages.test.ts"] };
 const CHANGE = "src/wgsl/change.wgsl";
-const wide = { project: "webgpu-engine", tests: ["test/wgsl/changing-wide.test.ts"] };
-const multi = { project: "webgpu-engine", tests: ["test/wgsl/multi.test.ts"] };
+const wide = { project: "webgpu", tests: ["test/wgsl/changing-wide.test.ts"] };
+const multi = { project: "webgpu", tests: ["test/wgsl/multi.test.ts"] };
 
 export const wgslFaults = [
   {

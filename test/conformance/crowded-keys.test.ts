@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { StaticMap } from "../../src/index.js";
 import { count, distinct, first as firstOf, groupBy, isIn, join } from "../../src/relational/index.js";
 import { crowdedWords } from "../helpers/crowding.js";
-import { openTestDevice, scaled } from "./helpers/device.js";
+import { openFreshDevice, openTestDevice, scaled } from "./helpers/device.js";
 
 const SEED = 7;
 const COUNT = scaled(3000, 1500);
@@ -21,7 +21,7 @@ it("joins, groups, distinct rows and masks", async () => {
   const composite = Int32Array.from(k, (_, i) => i % 3);
   const answers = [];
   for (const seed of [SEED, 0, 4_000_000_000]) {
-    const device = await openTestDevice({ seed });
+    const device = await openFreshDevice({ seed });
     try {
       const grouped = await groupBy(
         { k, i },
@@ -65,8 +65,8 @@ it("maps of strings, whose bytes hold no hashes", async () => {
     bytes: new Uint8Array(words.buffer),
   };
   const values = Uint32Array.from({ length: COUNT }, (_, i) => i);
-  const first = await openTestDevice({ seed: SEED });
-  const second = await openTestDevice({ seed: 8 });
+  const first = await openFreshDevice({ seed: SEED });
+  const second = await openFreshDevice({ seed: 8 });
   try {
     const map = await StaticMap.create(first, { key: "utf8", value: "u32", capacity: COUNT });
     expect(await map.insert(keys, values)).toMatchObject({ inserted: COUNT });

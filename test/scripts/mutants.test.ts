@@ -20,7 +20,7 @@ describe("each deliberate fault", () => {
       const changed = withFault(fault, text);
       expect(changed).not.toBe(text);
       expect(changed.length).toBe(text.length - fault.find.length + fault.replace.length);
-      expect(["cpu", "webgpu", "webgpu-engine", "webgpu-partitioned"]).toContain(fault.project);
+      expect(["cpu", "webgpu", "webgpu-partitioned"]).toContain(fault.project);
       expect(fault.tests.length).toBeGreaterThan(0);
       for (const file of fault.tests) expect(existsSync(file), file).toBe(true);
       expect(fault.what).not.toBe("");

@@ -57,12 +57,13 @@ export function openTestDevice(options: OpenDeviceOptions = {}): Promise<Device>
 /** One device for all files that run in one process: kernels are compiled for a device. */
 let shared: Promise<Device> | undefined;
 
+export const sharedDevice = (): Promise<Device> => (shared ??= openTestDevice());
+
 /** The device of tests that leave it as it was: call this in a file or a `describe`, and its result inside tests. */
 export function useDevice(): () => Device {
   let device: Device | undefined;
   beforeAll(async () => {
-    shared ??= openTestDevice();
-    device = await shared;
+    device = await sharedDevice();
   });
   return () => {
     if (device === undefined) throw new Error("the device is open only while tests run");
@@ -71,10 +72,11 @@ export function useDevice(): () => Device {
 }
 
 /** An engine that has not run yet, and does not know how fast it is. On a GPU it shares the GPUDevice of {@link useDevice}'s, and its kernels. */
-export async function openFreshDevice(): Promise<Device> {
-  shared ??= openTestDevice();
-  const { gpuDevice } = await shared;
-  return gpuDevice === undefined ? openTestDevice() : openDevice({ backend, ...bulk, gpuDevice });
+export async function openFreshDevice(options: OpenDeviceOptions = {}): Promise<Device> {
+  const { gpuDevice } = await sharedDevice();
+  return gpuDevice === undefined
+    ? openTestDevice(options)
+    : openDevice({ backend, ...bulk, gpuDevice, ...options });
 }
 
 /** A size for this engine: stand-ins for GPUs do some 10 M operations a second, everything else far more. */
