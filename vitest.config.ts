@@ -21,7 +21,7 @@ const OPERATIONS =
 const FORCED = long ? OPERATIONS : "test/conformance/{contains,find,insert-and-find,sentinels}.test.ts";
 /** What several GPUs do otherwise than one; `npm run test:long` has the whole suite on them. */
 const SHARED =
-  "test/conformance/{bloom-filter,composites,dynamic-sequences,full-table,hyperloglog,multimap-edges,pinned-arrays,random-sequences,rehash,rejected-elements,retrieve-all,utf8-maps,wide-keys}.test.ts";
+  "test/conformance/{bloom-filter,composites,dynamic-sequences,full-table,hyperloglog,multimap-edges,pinned-arrays,random-sequences,rehash,rejected-elements,retrieve-all,utf8-maps,wide-columns}.test.ts";
 /** Joins and groups on the device under test, compared with DuckDB, which runs in Node only. */
 const RELATIONAL =
   "test/{arrow/payload-types,relational/{aggregate/float-sums,device/{device-tables,dictionary-keys},group/{device-groups,distinct,group-batches,group-by,random-groups},join/{full-join-keys,is-in,join,join-index,join-kinds,join-oracle,join-select},keys/key-types,random-tables,tpch/tpch}}.test.ts";
@@ -41,6 +41,8 @@ const GPU_LEVELS =
   "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},{lists,reduce,sketches,strings}/*}.test.ts";
 /** Servers and worker processes, for which tests wait more than they work. */
 const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
+/** Tools of those who work on warpmap, which start many processes. */
+const TOOLS = "test/scripts/{pack-conformance,processes}.test.ts";
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** `npm run test:quick` leaves out folders whose tests read dist/, start processes or write large files, and such files elsewhere. */
@@ -216,7 +218,13 @@ export default defineConfig({
         test: {
           name: "cpu",
           include: ["test/**/*.test.ts"],
-          exclude: [WEBGPU_ONLY, CLUSTER_ONLY, BROWSER_ONLY, ...(quick ? NOT_QUICK : [])],
+          exclude: [
+            WEBGPU_ONLY,
+            CLUSTER_ONLY,
+            BROWSER_ONLY,
+            ...(quick ? NOT_QUICK : []),
+            ...(long ? [] : [TOOLS]),
+          ],
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",

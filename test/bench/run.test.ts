@@ -6,6 +6,7 @@ import type { BenchModule } from "../../bench/report.js";
 import { bench } from "../../src/cli/bench.js";
 import { asCallError } from "../../src/cli/bench-call.js";
 import { CallError } from "../../src/cli/failure.js";
+import { covering } from "../helpers/rounds.js";
 
 type Named = readonly [name: string, load: () => Promise<BenchModule>];
 const loadFactor: Named = ["load-factor", () => import("../../bench/load-factor.js")];
@@ -36,7 +37,7 @@ it("takes sizes as powers", async () => {
   expect(stdout).toMatch(/^ *load {2}on .*\n[─ ]+\n/);
 });
 
-it.each([
+const refused = [
   [
     "a size that is no number",
     ["load-factor", "--size", "2^^3"],
@@ -44,7 +45,9 @@ it.each([
   ],
   ["an option there is not", ["load-factor", "--fast"], /^Unknown option '--fast'.*\nusage: /],
   ["a benchmark there is not", ["nothing"], /^usage: .*\nNAME is one of: batch, .*, words, workers\.\n$/],
-])("refuses %s in a line and a hint", async (_, args, message) => {
+] as const;
+// each bundles the library first
+it.each(covering(refused, (_, i) => i === 0))("refuses %s in a line and a hint", async (_, args, message) => {
   const { status, stderr } = await runBench(...args);
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain("    at ");

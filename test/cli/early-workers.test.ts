@@ -1,5 +1,6 @@
 // Groups of large files: workers start once, with all that they will do, and rows are those of DuckDB.
 import { expect, it } from "vitest";
+import { covering } from "../helpers/rounds.js";
 import { openDuck } from "../io/duckdb.js";
 import { temporaryFolder } from "../io/temporary.js";
 import { cli } from "./run-cli.js";
@@ -39,16 +40,20 @@ const values = [
 ];
 
 // merging groups of k takes workers, and so does writing those of id; rows of u, and values, are read as tables
-it.each([
+const calls = [
   ["k", counts],
   ["id", counts],
   ["u", counts],
   ["k", values],
-])("groups by %s with one worker from reading to writing", async (by, [aggregates, made, cast]) => {
-  const out = path(`${by}.parquet`);
-  const call = ["group", path("rows.parquet"), "--by", by, "--agg", aggregates, "--out", out];
-  expect(await startedBy(call)).toBe(1);
-  const rows = (sql: string) => duck.rows(`select count(*), sum(hash(t::varchar)) from (${sql}) t`);
-  const wanted = `select ${by}, ${made} from '${path("rows.parquet")}' group by ${by}`;
-  expect(await rows(`select ${by}, ${cast} from '${out}'`)).toEqual(await rows(wanted));
-});
+] as const;
+it.each(covering(calls, ([by, agg]) => by === "u" || (by === "k" && agg === counts)))(
+  "groups by %s with one worker from reading to writing",
+  async (by, [aggregates, made, cast]) => {
+    const out = path(`${by}.parquet`);
+    const call = ["group", path("rows.parquet"), "--by", by, "--agg", aggregates, "--out", out];
+    expect(await startedBy(call)).toBe(1);
+    const rows = (sql: string) => duck.rows(`select count(*), sum(hash(t::varchar)) from (${sql}) t`);
+    const wanted = `select ${by}, ${made} from '${path("rows.parquet")}' group by ${by}`;
+    expect(await rows(`select ${by}, ${cast} from '${out}'`)).toEqual(await rows(wanted));
+  },
+);

@@ -1,8 +1,8 @@
 // The examples of the README and of the documentation comments, run as they stand.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
-import { runProgram } from "../helpers/run-program.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type ProgramResult, runProgram, runPrograms } from "../helpers/run-program.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const text = (path: string) => readFileSync(join(root, path), "utf8");
@@ -62,9 +62,15 @@ describe("documentation comments", () => {
 
   it("has examples", () => expect(examples.length).toBeGreaterThanOrEqual(4));
 
-  it.each(examples)("$path", async ({ code }) => {
-    const opens = code.includes("openDevice(") ? "" : `const device = await openDevice({ backend: "cpu" });`;
-    const { status, stderr } = await runProgram(`${prelude}\n${opens}\n${code}`);
+  const opens = `const device = await openDevice({ backend: "cpu" });`;
+  let results: ProgramResult[] = [];
+  beforeAll(async () => {
+    const programs = examples.map(({ code }) => `${code.includes("openDevice(") ? "" : opens}\n${code}`);
+    results = await runPrograms(programs.map((code) => `${prelude}\n${code}`));
+  });
+
+  it.each(examples.map(({ path }, i) => ({ path, i })))("$path", ({ i }) => {
+    const { status, stderr } = results[i];
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });

@@ -1,9 +1,9 @@
 // The pages of docs/ that have programs: each block of code is run as it stands, and prints what the block below it says.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { softwareGpuEnv } from "../../scripts/software-gpu.mjs";
-import { runProgram } from "../helpers/run-program.js";
+import { type ProgramResult, runPrograms } from "../helpers/run-program.js";
 
 const docs = resolve(import.meta.dirname, "../../docs");
 const flat = (output: string) => output.replace(/\s+/g, " ").trim();
@@ -40,8 +40,13 @@ const onTestGpu = (code: string) =>
 describe("recipes", () => {
   it("are all found", () => expect(recipes.length).toBeGreaterThanOrEqual(15));
 
-  it.each(recipes)("$path: $title", async ({ code, prints }) => {
-    const { status, stdout, stderr } = await runProgram(onTestGpu(code), [], 60_000);
+  let results: ProgramResult[] = [];
+  beforeAll(async () => {
+    results = await runPrograms(recipes.map(({ code }) => onTestGpu(code)));
+  });
+
+  it.each(recipes.map((recipe, i) => ({ ...recipe, i })))("$path: $title", ({ i, prints }) => {
+    const { status, stdout, stderr } = results[i];
     expect(stderr).toBe("");
     expect(status).toBe(0);
     expect(prints, "no block of text says what it prints").toBeDefined();

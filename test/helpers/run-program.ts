@@ -53,6 +53,32 @@ export async function runProgram(
   }
 }
 
+/** Runs programs one after the other in one process, and tells what each prints. What they leave behind must let the process end. */
+export async function runPrograms(sources: readonly string[]): Promise<ProgramResult[]> {
+  const names = sources.map((_, i) => `one-of-many-${i}.mjs`);
+  const beside = Object.fromEntries(names.map((name, i) => [name, sources[i]]));
+  const all = await runProgram(RUN_ALL, names, 240_000, beside);
+  if (all.status !== 0) throw new Error(`the programs ended with status ${all.status}: ${all.stderr}`);
+  return JSON.parse(all.stdout);
+}
+
+const RUN_ALL = `
+  const results = [];
+  const write = { stdout: process.stdout.write, stderr: process.stderr.write };
+  for (const name of process.argv.slice(2)) {
+    const result = { status: 0, stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"]) process[stream].write = (text) => (result[stream] += text, true);
+    try {
+      await import("./" + name);
+    } catch (error) {
+      result.status = 1;
+      result.stderr += error?.stack ?? error;
+    }
+    results.push(result);
+  }
+  for (const stream of ["stdout", "stderr"]) process[stream].write = write[stream];
+  process.stdout.write(JSON.stringify(results));`;
+
 /** This process's folder for programs, where the package `warpmap` is the bundle. */
 async function makeFolder(): Promise<string> {
   const folder = join(cache, `programs-${process.pid}`);

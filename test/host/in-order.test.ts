@@ -312,7 +312,7 @@ it("holds on to no job and no result that was given", async () => {
   const signal = new AbortController().signal;
   for await (const result of inOrder(usual.kind, made, { threads: 2, pool: usual.pool, window: 4, signal })) {
     results.push(new WeakRef(result));
-    if (results.length % 3 > 0) continue;
+    if (results.length % 12 > 0) continue;
     await later(); // what was looked at stays until the end of the task
     await collectGarbage();
     mostJobs = Math.max(mostJobs, alive(jobs));

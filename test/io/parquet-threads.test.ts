@@ -10,6 +10,7 @@ import { packedColumn, unpackedColumn } from "../../src/io/parquet/packed-column
 import { parquetBatches } from "../../src/io/parquet/parquet-batches.js";
 import { parquetOfBatches } from "../../src/io/parquet/parquet-write.js";
 import { joined, sourceOf } from "../../src/io/source.js";
+import { covering } from "../helpers/rounds.js";
 import { runProgram } from "../helpers/run-program.js";
 import { texts, types } from "./contents.js";
 import { anyColumn, KINDS, randomColumn } from "./random-columns.js";
@@ -88,28 +89,34 @@ beforeAll(async () => {
 });
 
 describe("a large table", () => {
-  it.each([2, 3])("is the same bytes by %i threads", async (threads) => {
-    workersFound = 0;
-    const done: number[] = [];
-    const onProgress = (rows: number) => done.push(rows);
-    const bytes = await tableToBytes(large, { format: "parquet", threads, onProgress });
-    expect(workersFound).toBeGreaterThan(0);
-    expect(Buffer.compare(bytes, file)).toBe(0);
-    expect(done).toEqual([122_880, 245_760, ROWS]);
-  });
+  it.each(covering([2, 3], (threads) => threads === 3))(
+    "is the same bytes by %i threads",
+    async (threads) => {
+      workersFound = 0;
+      const done: number[] = [];
+      const onProgress = (rows: number) => done.push(rows);
+      const bytes = await tableToBytes(large, { format: "parquet", threads, onProgress });
+      expect(workersFound).toBeGreaterThan(0);
+      expect(Buffer.compare(bytes, file)).toBe(0);
+      expect(done).toEqual([122_880, 245_760, ROWS]);
+    },
+  );
 
-  it.each([2, 3])("is the same table by %i threads", async (threads) => {
-    workersFound = 0;
-    const done: number[] = [];
-    const onProgress = (values: number) => done.push(values);
-    const expected = await readTable(file, { format: "parquet", threads: 1 });
-    const table = await readTable(file, { format: "parquet", threads, onProgress });
-    expect(workersFound).toBeGreaterThan(0);
-    expect(types(table)).toEqual(types(expected));
-    expect(buffersOf(table)).toEqual(buffersOf(expected));
-    expect(done).toEqual([...done].sort((a, b) => a - b));
-    expect(done.at(-1)).toBe(ROWS * KINDS.length);
-  });
+  it.each(covering([2, 3], (threads) => threads === 2))(
+    "is the same table by %i threads",
+    async (threads) => {
+      workersFound = 0;
+      const done: number[] = [];
+      const onProgress = (values: number) => done.push(values);
+      const expected = await readTable(file, { format: "parquet", threads: 1 });
+      const table = await readTable(file, { format: "parquet", threads, onProgress });
+      expect(workersFound).toBeGreaterThan(0);
+      expect(types(table)).toEqual(types(expected));
+      expect(buffersOf(table)).toEqual(buffersOf(expected));
+      expect(done).toEqual([...done].sort((a, b) => a - b));
+      expect(done.at(-1)).toBe(ROWS * KINDS.length);
+    },
+  );
 
   it("is read on one thread where the caller says so, and where it is small", async () => {
     workersFound = 0;

@@ -23,6 +23,7 @@ import {
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readTable, writeTable } from "../../src/io/index.js";
+import { covering } from "../helpers/rounds.js";
 import { texts, types } from "./contents.js";
 import { type Duck, openDuck } from "./duckdb.js";
 import { anyColumn, randomColumn } from "./random-columns.js";
@@ -77,20 +78,19 @@ const FLOATS = "* replace (f32::double as f32)";
 
 describe("reading what DuckDB writes", () => {
   const codecs = ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4_raw"];
-  it.each(codecs.flatMap((codec) => ["V1", "V2"].map((version) => [codec, version])))(
-    "%s, pages of %s",
-    async (codec, version) => {
-      const file = path("duck.parquet");
-      const options = `format parquet, compression ${codec}, parquet_version ${version}, row_group_size 2048`;
-      await duck.run(`copy (select ${FLOATS} from every_type) to '${file}' (${options})`);
-      const expected = await duck.rows(`select ${FLOATS} from every_type order by n`);
-      const table = await readTable(file);
-      const lines = expected.map((row) =>
-        row.map((value, k) => comparable(value, table.names[k])).join(" | "),
-      );
-      expect(byRow(table).map((row) => row.join(" | "))).toEqual(lines);
-    },
+  const pages = covering(
+    codecs.flatMap((codec) => ["V1", "V2"].map((version) => [codec, version])),
+    ([codec, version]) => version === "V1" || codec === "uncompressed" || codec === "snappy",
   );
+  it.each(pages)("%s, pages of %s", async (codec, version) => {
+    const file = path("duck.parquet");
+    const options = `format parquet, compression ${codec}, parquet_version ${version}, row_group_size 2048`;
+    await duck.run(`copy (select ${FLOATS} from every_type) to '${file}' (${options})`);
+    const expected = await duck.rows(`select ${FLOATS} from every_type order by n`);
+    const table = await readTable(file);
+    const lines = expected.map((row) => row.map((value, k) => comparable(value, table.names[k])).join(" | "));
+    expect(byRow(table).map((row) => row.join(" | "))).toEqual(lines);
+  });
 
   it("keeps the types", async () => {
     await duck.run(`copy every_type to '${path("types.parquet")}'`);
