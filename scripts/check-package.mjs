@@ -1,5 +1,7 @@
 // npm run check:package: what `npm pack` holds, installed into an empty project, is used the way strangers use it: imported
 // and run in Node, started from the command line, type-checked by TypeScript, bundled for Node and for pages. Reads dist.
+//
+//   --short     of set-ups of TypeScript one for each version, and of bundlers those that take least time: what `npm test` runs
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
@@ -40,6 +42,7 @@ const PROGRAM = `
   device.destroy();
 `;
 
+const isShort = process.argv.includes("--short");
 const project = new Project();
 let failures = 0;
 
@@ -61,12 +64,12 @@ try {
   await check("starts as a command", () => project.npm("exec", "--offline", "--", "warpmap", "devices"));
   for (const name of LINKED) project.link(name);
   cpSync(join(root, "scripts/package/fixtures"), join(project.folder, "src"), { recursive: true });
-  for (const setUp of setUps)
+  for (const setUp of setUps.filter(({ isFirst }) => isFirst || !isShort))
     await check(`type-checks: TypeScript ${setUp.ts.version}, ${setUp.title}`, () =>
       checkTypes(project, setUp),
     );
   await check("a page with StaticMap alone loads no other package", bundleForBrowser);
-  for (const bundler of bundlers)
+  for (const bundler of bundlers.filter(({ isFast }) => isFast || !isShort))
     await check(`${bundler.name}: bundles for Node and for a page, runs in Node`, () =>
       checkBundler(project, bundler),
     );

@@ -1,10 +1,10 @@
-// npm test: everything, with nothing but what npm installed. The last lines name the tests that failed, and say how many
+// npm test: every feature on every engine, with nothing but what npm installed. The last lines name the tests that failed, and say how many
 // passed; a step that fails without a failed test in it (build, types, sizes, package) counts as one failed.
 //
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments
 //   npm run test:quick [-- ARGUMENTS]        units and the CPU engine, from sources: Vitest alone, without a build
-//   npm run test:long [-- ARGUMENTS]         the same, with many more rounds of randomised tests (test/helpers/rounds.ts)
+//   npm run test:long [-- ARGUMENTS]         everything on every engine and host, with many more rounds of randomised tests
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -61,7 +61,7 @@ const failures = [];
 const asProject = (args) => () => project(...args);
 const jobs = [
   ...TESTS.map(asProject),
-  () => step("packed package", "scripts/check-package.mjs"),
+  () => step("packed package", "scripts/check-package.mjs", ...(isLong ? [] : ["--short"])),
   () => step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
   () => step("kernels of warpmap-cuda", "packages/cuda/scripts/build-kernels.mjs", "--check"),
   ...SHORT_TESTS.map(asProject),

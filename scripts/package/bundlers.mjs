@@ -11,8 +11,8 @@ import webpack from "webpack";
 /** Each builds `entry`, a path in `folder`, into `out`, and answers with its warnings. */
 export const bundlers = [
   { name: `webpack ${webpack.version}`, build: withWebpack, entry: "program", output: "main.cjs" },
-  { name: `Vite ${vite.version}`, build: withVite, entry: "program" },
-  { name: `esbuild ${esbuild.version}`, build: withEsbuild, entry: "program" },
+  { name: `Vite ${vite.version}`, build: withVite, entry: "program", isFast: true },
+  { name: `esbuild ${esbuild.version}`, build: withEsbuild, entry: "program", isFast: true },
   { name: `Rollup ${rollupVersion}`, build: withRollup, entry: "program-without-await" },
 ];
 

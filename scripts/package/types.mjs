@@ -11,11 +11,18 @@ const DOM = ["ES2022", "DOM"];
 const NO_DOM = ["ES2022"];
 const WEBGPU_TYPES = ["@webgpu/types"];
 
-/** A set-up, and whether WebGPU types are there. */
+/** A set-up, whether WebGPU types are there, and whether it is the first to look at with its TypeScript. */
 export const setUps = [
   { title: "NodeNext, DOM", ts: typescript6, ...NODE, lib: DOM, gpuTypes: true },
   { title: "NodeNext, no DOM", ts: typescript6, ...NODE, lib: NO_DOM, types: ["node"], gpuTypes: false },
-  { title: "a bundler's resolution, DOM", ts: typescript6, ...BUNDLER, lib: DOM, gpuTypes: true },
+  {
+    title: "a bundler's resolution, DOM",
+    ts: typescript6,
+    ...BUNDLER,
+    lib: DOM,
+    gpuTypes: true,
+    isFirst: true,
+  },
   { title: "NodeNext, DOM", ts: typescript5, ...NODE, lib: DOM, gpuTypes: false },
   {
     title: "NodeNext, DOM, @webgpu/types",
@@ -25,11 +32,18 @@ export const setUps = [
     types: WEBGPU_TYPES,
     gpuTypes: true,
   },
-  { title: 'moduleResolution "node", DOM', ts: typescript5, ...BEFORE_EXPORTS, lib: DOM, gpuTypes: false },
+  {
+    title: 'moduleResolution "node", DOM',
+    ts: typescript5,
+    ...BEFORE_EXPORTS,
+    lib: DOM,
+    gpuTypes: false,
+    isFirst: true,
+  },
 ];
 
 /** @param project with fixtures/ as src/, @types/node and @webgpu/types */
-export function checkTypes({ folder }, { ts, gpuTypes, title: _, ...setUp }) {
+export function checkTypes({ folder }, { ts, gpuTypes, title: _, isFirst: __, ...setUp }) {
   const { options, errors } = ts.convertCompilerOptionsFromJson(
     { types: [], ...setUp, strict: true, noEmit: true, target: "es2022", skipLibCheck: false },
     folder,

@@ -52,7 +52,7 @@ describe("a batch of many chunks", () => {
     expect(plan).toMatchObject({ strategy: "partitioned", chunks: 3, pages: 0 });
   });
 
-  for (const rest of covering([1, 3, 5, CHUNK], (rest) => rest === 3 || rest === CHUNK)) {
+  for (const rest of covering([1, 3, 5, CHUNK], (rest) => rest !== 1)) {
     const count = 6 * CHUNK + rest;
     it(`whose last one has ${rest} elements gives all results in order`, async () => {
       using map = await newMap(count);

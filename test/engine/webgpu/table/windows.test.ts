@@ -21,7 +21,7 @@ import {
   uniqueKeys,
 } from "../../../conformance/helpers/keys.js";
 import { Modelled } from "../../../conformance/helpers/model.js";
-import { covering, isLong, rounds } from "../../../helpers/rounds.js";
+import { covering, rounds } from "../../../helpers/rounds.js";
 import { openWeakDevice } from "../helpers/weak-cas.js";
 
 /** Bytes of a window: 4,096 slots of a map and the two behind the last, or twice as many of a set. */
@@ -92,7 +92,7 @@ for (const [name, variant] of covering(Object.entries(variants), ([name]) => !na
         ["f32", "i32"],
         ["i32", "f32"],
       ] as const;
-      for (const [key, value] of types.slice(0, isFirst && isLong() ? 2 : 1)) {
+      for (const [key, value] of covering(types, (_, i) => isFirst === (i === 0))) {
         it(`a map from ${key} to ${value} answers every call`, async () => {
           const model = await newMap(key, value);
           const some = key === "f32" ? Uint32Array.of(...twice, ...oddFloats) : twice;
@@ -160,7 +160,7 @@ for (const [name, variant] of covering(Object.entries(variants), ([name]) => !na
         const absent = absentKeys(80);
         const batch = Uint32Array.of(...uniqueKeys(size), ...sentinelPatterns, ...absent, ...absent);
         const policies = ["add", "assign", "keep"] as const;
-        for (const [round, policy] of policies.slice(0, isFirst && isLong() ? 3 : 1).entries()) {
+        for (const [round, policy] of policies.slice(0, isFirst ? 3 : 1).entries()) {
           await model.insert(policy, batch, counting(batch.length));
           expect(model.table.size).toBe(SLOTS + 2);
           await model.insert(policy, batch.toReversed(), counting(batch.length));
