@@ -181,7 +181,11 @@ describe("the pool", () => {
   it("asks a buffer for its size once, which is a call into a driver's library", () => {
     let asked = 0;
     const pool = new BufferPool(usageOf, () => {});
-    const counted = Object.defineProperty(buffer(0), "size", { get: () => (asked++, 1000) });
+    const get = () => {
+      asked++;
+      return 1000;
+    };
+    const counted = Object.defineProperty(buffer(0), "size", { get });
     for (let round = 0; round < 3; round++) {
       pool.put(counted);
       expect(pool.take({ bytes: 1000, usage: 1 })).toBe(counted);
