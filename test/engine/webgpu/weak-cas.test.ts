@@ -10,6 +10,7 @@ import {
   uniqueKeys,
 } from "../../conformance/helpers/keys.js";
 import { Modelled } from "../../conformance/helpers/model.js";
+import { isLong } from "../../helpers/rounds.js";
 import { withMembers } from "./helpers/own-gpu.js";
 import { type Injection, openWeakDevice } from "./helpers/weak-cas.js";
 
@@ -47,29 +48,6 @@ for (const { percent, worklistRoom, count } of [
       await model.expectEqual();
     });
 
-    it("a map combines values under every policy", async () => {
-      using map = await StaticMap.create(device(), { key: "i32", value: "i32", capacity: count / 4 });
-      const model = Modelled.map(map as never);
-      for (const policy of ["keep", "assign", "add", "xor"] as const) {
-        await model.insert(policy, repeated(keys, count / 2), counting(count / 2));
-        await model.erase(repeated(keys.subarray(0, 200), 300));
-        await model.insert(policy, repeated(others, count / 4), counting(count / 4, 1 << 20));
-        await model.erase(others.subarray(50));
-      }
-      await model.insertAndFind(repeated(keys, count / 4), counting(count / 4));
-      await model.expectEqual();
-    });
-
-    it("f32 values are added once each, and the least and the greatest stay", async () => {
-      using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: count / 4 });
-      const model = Modelled.map(map as never);
-      for (const policy of ["add", "min", "max", "add"] as const) {
-        const values = Float32Array.from(repeated(counting(64), count / 2));
-        await model.insert(policy, repeated(keys, count / 2), new Uint32Array(values.buffer));
-      }
-      await model.expectEqual();
-    });
-
     it("a chain of tombstones is taken again without a second copy", async () => {
       using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 500 });
       const model = Modelled.map(map);
@@ -99,6 +77,31 @@ for (const { percent, worklistRoom, count } of [
         await model.insert("assign", repeated(absentKeys(60), 500), counting(500));
         await model.expectEqual();
       }
+    });
+
+    it("f32 values are added once each, and the least and the greatest stay", async () => {
+      using map = await StaticMap.create(device(), { key: "u32", value: "f32", capacity: count / 4 });
+      const model = Modelled.map(map as never);
+      for (const policy of ["add", "min", "max", "add"] as const) {
+        const values = Float32Array.from(repeated(counting(64), count / 2));
+        await model.insert(policy, repeated(keys, count / 2), new Uint32Array(values.buffer));
+      }
+      await model.expectEqual();
+    });
+
+    // each policy is some kernels more for each share of failures: tables of u32 above have both shares
+    if (!isLong() && percent === 99) return;
+    it("a map combines values under every policy", async () => {
+      using map = await StaticMap.create(device(), { key: "i32", value: "i32", capacity: count / 4 });
+      const model = Modelled.map(map as never);
+      for (const policy of ["keep", "assign", "add", "xor"] as const) {
+        await model.insert(policy, repeated(keys, count / 2), counting(count / 2));
+        await model.erase(repeated(keys.subarray(0, 200), 300));
+        await model.insert(policy, repeated(others, count / 4), counting(count / 4, 1 << 20));
+        await model.erase(others.subarray(50));
+      }
+      await model.insertAndFind(repeated(keys, count / 4), counting(count / 4));
+      await model.expectEqual();
     });
   });
 }
