@@ -181,6 +181,15 @@ export const webgpuFaults = [
     tests: ["test/conformance/contains.test.ts"],
   },
   {
+    name: "gpu-fallbacks-keep",
+    what: "new keys that find no place in their pages are inserted without the call's policy",
+    file: "src/engine/webgpu/partitioned/page-operations.ts",
+    find: "fallbacks: combining ? await at(most.fallbacks, policy) : later(policy)",
+    replace: 'fallbacks: combining ? await at(most.fallbacks, "keep") : later("keep")',
+    project: "webgpu",
+    tests: ["test/engine/webgpu/partitioned/rebuild.test.ts"],
+  },
+  {
     name: "gpu-join-nulls-match",
     what: "null keys match each other",
     file: "src/engine/webgpu/wgsl/groups/equal.wgsl",
