@@ -139,6 +139,8 @@ async function measureLarge(log2) {
     `${device.info.name}: ${slots} slots, ${size} keys, as many look-ups of each kind, all checked; ms in all`,
   );
   console.table(ms);
+  const rows = Object.entries(ms).map(([operation, several]) => ({ operation, several }));
+  report(device.info, { slots, keys: size, rows });
   await map[Symbol.asyncDispose]();
   device.destroy();
 }
@@ -210,23 +212,25 @@ for (const [which, asked] of Object.entries(devices)) {
       console.error(`${which}: ${prefix}${row}: ${took.toFixed(3)} ms`);
     }
   }
-  results[which] = { name: device.info.name, driver: device.info.hardware.driver, ms };
+  results[which] = { info: device.info, ms };
   device.destroy();
 }
 const rows = Object.keys(results.one.ms).map((operation) => {
   const [one, several] = [results.one.ms[operation], results.several.ms[operation]];
   return { operation, one, several, "speed-up": one / several };
 });
-console.log(`${results.one.name}, and ${results.several.name}; ${N} keys; ms`);
+console.log(`${results.one.info.name}, and ${results.several.info.name}; ${N} keys; ms`);
 console.table(
   rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
 );
-if (options.out) {
+report(results.several.info, { keys: N, rows });
+
+/** Writes what was measured, in ms, where `--out` asks for it. */
+function report({ name, hardware }, measured) {
+  if (!options.out) return;
   const commit =
     process.env.WARPMAP_COMMIT ?? execFileSync("git", ["rev-parse", "--short=12", "HEAD"]).toString().trim();
-  const { name, driver } = results.several;
-  writeFileSync(
-    options.out,
-    `${JSON.stringify({ bench: "several-gpus", gpus: name, driver, commit, keys: N, rows }, null, 2)}\n`,
-  );
+  const { driver } = hardware;
+  const text = JSON.stringify({ bench: "several-gpus", gpus: name, driver, commit, ...measured }, null, 2);
+  writeFileSync(options.out, `${text}\n`);
 }
