@@ -35,8 +35,8 @@ interface Place {
   readonly offset: number;
 }
 
-/** Where elements go: to those who own them, or results to where the elements came from. */
-type Way = "there" | "back";
+/** Where elements go: from the host to a GPU, from there to those who own them, or results to where the elements came from. */
+type Way = "up" | "there" | "back";
 
 export class Gpus {
   /** Whether a GPU (the first index) reads and writes the memory of another by itself. */

@@ -3,12 +3,19 @@
  * exchange begins with. Keys that very many elements have can be told apart: their elements stay where they are, or go to
  * all GPUs.
  */
-import { asBytes, type ColumnInput, type Range, type Scalar, Scratch, scalarWords } from "warpmap/engine";
+import {
+  asBytes,
+  type ColumnInput,
+  type Range,
+  type Scalar,
+  type Scratch,
+  scalarWords,
+} from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
 import { type Bin, Exchange, type SortedTiles, type Source } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import type { HotHashes } from "./hot-keys.js";
-import { Inputs } from "./inputs.js";
+import { Inputs, scratchOf } from "./inputs.js";
 import { ownerKernels, SORT_BLOCKS, TILE, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
@@ -63,11 +70,20 @@ export class SortedBatch {
     private readonly chunks: number,
   ) {}
 
-  /** Finds the owners of keys. */
-  static async of(gpus: Gpus, spans: readonly Span[], batch: Batch, chunks = 1): Promise<SortedBatch> {
+  /**
+   * Finds the owners of keys.
+   * @param arrived columns of the batch that were brought before
+   */
+  static async of(
+    gpus: Gpus,
+    spans: readonly Span[],
+    batch: Batch,
+    chunks = 1,
+    arrived?: Inputs,
+  ): Promise<SortedBatch> {
     const scratch = scratchOf(gpus);
     try {
-      const inputs = new Inputs(gpus, spans, scratch);
+      const inputs = arrived ?? new Inputs(gpus, spans, scratch);
       const columns = await settled(
         batch.keys.map(({ column, type, each }) => inputs.of(type, column, each)),
       );
@@ -128,8 +144,6 @@ export class SortedBatch {
     this.gpus.release(this.scratch);
   }
 }
-
-export const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
 
 export function hashedColumns(
   { keys, seed }: Omit<Batch, "where">,
