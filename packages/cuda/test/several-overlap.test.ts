@@ -304,7 +304,7 @@ describe("rounds", () => {
       const labels = begin.mock.calls.map(([label]) => label);
       const steps = labels.filter((label) => label === "pinned" || label === "exchange");
       // a copy for each of two GPUs: those of two rounds come before anything is sent
-      expect(steps.findIndex((label) => label === "exchange")).toBe(4);
+      expect(steps.indexOf("exchange")).toBe(4);
       expect(steps.filter((label) => label === "pinned")).toHaveLength(6);
     } finally {
       begin.mockRestore();

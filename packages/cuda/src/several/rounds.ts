@@ -57,6 +57,8 @@ export async function inRounds<R extends Round>(
     round.release(!isOne);
     open.delete(round);
   };
+  /** Results on their way back: those of one round begin while those of the one before it are copied. */
+  let back = Promise.resolve();
   // what is read was written by these streams
   if (!isOne) gpus.fence();
   try {
@@ -65,14 +67,19 @@ export async function inRounds<R extends Round>(
     let now = await ahead(0);
     for (let i = 0; now || before; i++) {
       // results first: memory for them waits for what is submitted by then
+      const last = back;
+      back = behind(before, goBack);
+      back.catch(() => {}); // told by the next round, or at the end
       const [, next, answer] = await settled<unknown>([
-        behind(before, goBack),
+        last,
         ahead(i + 1),
         now && work(now),
       ] as Promise<unknown>[]);
       [before, goBack, now] = [now, answer as typeof goBack, next as R | undefined];
     }
+    await back;
   } finally {
+    await back.catch(() => {});
     if (!isOne) gpus.fence();
     for (const round of open) round.release();
   }

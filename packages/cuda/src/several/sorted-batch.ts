@@ -185,13 +185,16 @@ async function sort(
   const OWNERS = gpus.count * CHUNKS;
   const BINS = OWNERS + (hot ? CHUNKS : 0);
   const tiles = Math.ceil(COUNT / TILE);
-  const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
+  const buffer = async (words: number, usage?: number): Promise<Range> => ({
+    buffer: await scratch.buffer(4 * words + 4, usage),
+  });
   const sorted = {
     order: await buffer(COUNT / 2),
     counts: await buffer(BINS * tiles),
     begins: await buffer(BINS * tiles),
   };
-  const starts = await buffer(BINS);
+  // where the host reads it: a copy would wait for those of results that go back
+  const starts = await buffer(BINS, gpu.traits.hostMemory);
   const listed = hot && (await buffer(hot.hashes.length));
   if (listed) gpu.write(listed.buffer, 0, asBytes(hot.hashes));
   const [sort, offsets] = await Promise.all([
