@@ -1,7 +1,7 @@
 // One GPU and several beside each other, on the same data: inserts, finds and erases, joins (one of them of a key that most
 // rows have), a group-by, typed arrays.
-// node several-gpus.mjs [--gpus all|0,1] [--log2 28] [--runs 5] [--out report.json] [--large 33] [--round 25]
-// Every answer is checked. Times are of awaited calls, arrays on the devices, medians.
+// node several-gpus.mjs [--gpus all|0,1] [--log2 28] [--runs 5] [--warm 1] [--out report.json] [--large 33] [--round 25]
+// Every answer is checked. Times are of awaited calls, arrays on the devices, medians, after as many calls as --warm says.
 //
 // --large 33 measures in place of that a map of 2^33 slots on the GPUs, an eighth of them filled, with all look-ups checked.
 // --round 25 has rounds of 2^25 elements of a GPU, and --round 40 no more than one, so that nothing overlaps: run both.
@@ -17,6 +17,7 @@ const { values: options } = parseArgs({
     gpus: { type: "string", default: "all" },
     log2: { type: "string", default: "28" },
     runs: { type: "string", default: "5" },
+    warm: { type: "string", default: "1" },
     out: { type: "string" },
     large: { type: "string" },
     round: { type: "string" },
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
 });
 const gpus = options.gpus === "all" ? "all" : options.gpus.split(",").map(Number);
 const N = 2 ** Number(options.log2);
-const RUNS = Number(options.runs);
+const [RUNS, WARM] = [options.runs, options.warm].map(Number);
 /** An odd factor: different keys, spread over all of 32 bits. */
 const keyOf = (i) => Math.imul(i, 0x9e3779b1) >>> 0;
 /** A column by the numbers of its rows. */
@@ -37,14 +38,13 @@ const sameOf = (i) => i;
 
 async function median(work, before = async () => {}) {
   const times = [];
-  for (let run = 0; run <= RUNS; run++) {
+  for (let run = -WARM; run < RUNS; run++) {
     await before();
     const start = performance.now();
     await work();
-    times.push(performance.now() - start);
+    if (run >= 0) times.push(performance.now() - start);
   }
-  // the first one warms up
-  return times.slice(1).sort((a, b) => a - b)[Math.floor(RUNS / 2)];
+  return times.sort((a, b) => a - b)[Math.floor(RUNS / 2)];
 }
 
 function check(isRight, what) {
@@ -139,6 +139,8 @@ async function measureLarge(log2) {
     `${device.info.name}: ${slots} slots, ${size} keys, as many look-ups of each kind, all checked; ms in all`,
   );
   console.table(ms);
+  const rows = Object.entries(ms).map(([operation, several]) => ({ operation, several }));
+  report(device.info, { slots, keys: size, rows });
   await map[Symbol.asyncDispose]();
   device.destroy();
 }
@@ -210,23 +212,25 @@ for (const [which, asked] of Object.entries(devices)) {
       console.error(`${which}: ${prefix}${row}: ${took.toFixed(3)} ms`);
     }
   }
-  results[which] = { name: device.info.name, driver: device.info.hardware.driver, ms };
+  results[which] = { info: device.info, ms };
   device.destroy();
 }
 const rows = Object.keys(results.one.ms).map((operation) => {
   const [one, several] = [results.one.ms[operation], results.several.ms[operation]];
   return { operation, one, several, "speed-up": one / several };
 });
-console.log(`${results.one.name}, and ${results.several.name}; ${N} keys; ms`);
+console.log(`${results.one.info.name}, and ${results.several.info.name}; ${N} keys; ms`);
 console.table(
   rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
 );
-if (options.out) {
+report(results.several.info, { keys: N, runs: RUNS, warm: WARM, rows });
+
+/** Writes what was measured, in ms, where `--out` asks for it. */
+function report({ name, hardware }, measured) {
+  if (!options.out) return;
   const commit =
     process.env.WARPMAP_COMMIT ?? execFileSync("git", ["rev-parse", "--short=12", "HEAD"]).toString().trim();
-  const { name, driver } = results.several;
-  writeFileSync(
-    options.out,
-    `${JSON.stringify({ bench: "several-gpus", gpus: name, driver, commit, keys: N, rows }, null, 2)}\n`,
-  );
+  const { driver } = hardware;
+  const text = JSON.stringify({ bench: "several-gpus", gpus: name, driver, commit, ...measured }, null, 2);
+  writeFileSync(options.out, `${text}\n`);
 }

@@ -293,6 +293,24 @@ describe("rounds", () => {
     expect(plans[1].phases.map(({ name }) => name)).toContain("exchange");
   });
 
+  it("of the host come up while the ones before them are exchanged", async () => {
+    using device = await openRounds(2, true);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 9000 });
+    using pinned = await device.pinned("u32", 6000, "upload");
+    pinned.array.set(uniqueKeys(6000));
+    const begin = vi.spyOn(CudaRuntime.prototype, "begin");
+    try {
+      await map.insert(pinned, pinned);
+      const labels = begin.mock.calls.map(([label]) => label);
+      const steps = labels.filter((label) => label === "pinned" || label === "exchange");
+      // a copy for each of two GPUs: those of two rounds come before anything is sent
+      expect(steps.indexOf("exchange")).toBe(4);
+      expect(steps.filter((label) => label === "pinned")).toHaveLength(6);
+    } finally {
+      begin.mockRestore();
+    }
+  });
+
   it("whose streams cannot all be made leave none behind, and the next call makes them", async () => {
     using device = await openRounds(3, true);
     using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 30_000 });

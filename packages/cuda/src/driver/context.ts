@@ -76,6 +76,11 @@ export class CudaContext {
     this.api.cuCtxSetCurrent(this.#context);
   }
 
+  /** Grows with all that is submitted. */
+  get submitted(): number {
+    return this.#submitted;
+  }
+
   get isLost(): boolean {
     return this.#loss !== undefined;
   }

@@ -68,7 +68,18 @@ interface Part extends Bin {
   readonly at: Memory;
 }
 
-/** What a source does in an exchange. */
+/** A column whose elements go to their owners, or of results that come back. */
+interface Moving<P extends string, B extends string> {
+  /** Of an element. */
+  readonly bytes: number;
+  /** Where an owner's elements begin. */
+  readonly there: (owner: number) => Memory;
+  readonly record: (recorder: Recorder, move: Move<P, B>) => void;
+}
+
+type MovingBy<K> = K extends KernelSource<infer P, infer B, never> ? Moving<P, B> : never;
+
+/** What a source does with a column. */
 interface Move<P extends string, B extends string> {
   readonly source: Source;
   readonly s: number;
@@ -80,6 +91,17 @@ interface Move<P extends string, B extends string> {
   };
   readonly params: { readonly TILES: number; readonly SEGMENTS: number; readonly BYTES: number };
   readonly blocks: number;
+}
+
+/** A column of results, as it comes back from the owners. */
+interface ResultColumn {
+  readonly type: ScalarType;
+  /** In the order of `deliver`; null where an owner has none. */
+  readonly results: readonly (DeviceArray | null)[];
+  /** For each source the place of its first element. */
+  readonly to: readonly Range[];
+  /** The words of what elements without an owner get. */
+  readonly absent: readonly number[];
 }
 
 /** Bytes of a part as kernels read it. */
@@ -152,93 +174,71 @@ export class Exchange {
     const buffers = await settled(
       counts.map((count, owner) => this.scratchOf(owner).buffer(count * bytes + 4)),
     );
-    const there = (owner: number) => ({ buffer: buffers[owner], offset: 0 });
-    await this.#submit(gpus, bytes, ownerKernels.send, there, (recorder, { source, s, ...move }) => {
-      const params = { ...move.params, BASE: source.first };
-      recorder.dispatch(move.kernel, { ...move.bindings, column: inputs[s] }, params, move.blocks);
-      for (const { owner, at, there, count } of move.parts)
-        if (at !== there)
-          gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...there, gpu: owner }, count * bytes);
-    });
+    const column: MovingBy<typeof ownerKernels.send> = {
+      bytes,
+      there: (owner) => ({ buffer: buffers[owner], offset: 0 }),
+      record(recorder, { source, s, ...move }) {
+        const params = { ...move.params, BASE: source.first };
+        recorder.dispatch(move.kernel, { ...move.bindings, column: inputs[s] }, params, move.blocks);
+        for (const { owner, at, there, count } of move.parts)
+          if (at !== there)
+            gpus.copy(source.gpu, { ...at, gpu: source.gpu }, { ...there, gpu: owner }, count * bytes);
+      },
+    };
+    await this.#submit(gpus, ownerKernels.send, [column]);
     return counts.map((count, owner) => gpus.view(owner, type, count * each, { buffer: buffers[owner] }));
   }
 
   /**
-   * Brings a column of results from the owners to where the elements came from.
-   * @param results in the order of `deliver`; null where an owner has none
-   * @param to for each source the place of its first element
-   * @param absent the words of what elements without an owner get
-   * @param reads from these places, when all is there
+   * Brings columns of results from the owners to where the elements came from.
+   * @param reads of each source, when all is there
    * @param on whose streams do it
    */
   async bringBack(
-    type: ScalarType,
-    results: readonly (DeviceArray | null)[],
-    to: readonly Range[],
-    absent: readonly number[],
+    columns: readonly ResultColumn[],
     reads: readonly (readonly Readback[])[],
     on: Gpus,
   ): Promise<void> {
-    const bytes = scalarBytes[type];
     const filling = await settled(on.hosts.map(({ gpu }) => gpu.compile(ownerKernels.fill, {})));
-    const there = (owner: number) => rangeOf(results[owner] as DeviceArray);
-    await this.#submit(
-      on,
-      bytes,
-      ownerKernels.take,
-      there,
-      (recorder, { source, s, ...move }) => {
-        if (source.owned.reduce((sum, { count }) => sum + count, 0) < source.count) {
-          const [LOW, HIGH = 0] = absent;
-          const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
-          recorder.dispatch(filling[source.gpu], { to: to[s] }, params, blocksFor(source.count));
-        }
-        for (const { owner, at, there, count } of move.parts)
-          if (at !== there)
-            on.copy(source.gpu, { ...there, gpu: owner }, { ...at, gpu: source.gpu }, count * bytes);
-        recorder.dispatch(move.kernel, { ...move.bindings, to: to[s] }, move.params, move.blocks);
-      },
-      reads,
-    );
+    const moving = columns.map(({ type, results, to, absent }): MovingBy<typeof ownerKernels.take> => {
+      const bytes = scalarBytes[type];
+      return {
+        bytes,
+        there: (owner) => rangeOf(results[owner] as DeviceArray),
+        record(recorder, { source, s, ...move }) {
+          if (source.owned.reduce((sum, { count }) => sum + count, 0) < source.count) {
+            const [LOW, HIGH = 0] = absent;
+            const params = { COUNT: source.count, BYTES: bytes, LOW, HIGH };
+            recorder.dispatch(filling[source.gpu], { to: to[s] }, params, blocksFor(source.count));
+          }
+          for (const { owner, at, there, count } of move.parts)
+            if (at !== there)
+              on.copy(source.gpu, { ...there, gpu: owner }, { ...at, gpu: source.gpu }, count * bytes);
+          recorder.dispatch(move.kernel, { ...move.bindings, to: to[s] }, move.params, move.blocks);
+        },
+      };
+    });
+    await this.#submit(on, ownerKernels.take, moving, reads);
   }
 
-  /**
-   * Has each source do what is recorded, all of them at once, between what all GPUs do before and after.
-   * @param there where an owner's elements begin
-   */
+  /** Has each source do what is recorded of all columns, all of them at once, between what all GPUs do before and after. */
   async #submit<P extends string, B extends string>(
     on: Gpus,
-    bytes: number,
-    kernel: KernelSource<P, B, never>,
-    there: (owner: number) => Memory,
-    record: (recorder: Recorder, move: Move<P, B>) => void,
+    source: KernelSource<P, B, never>,
+    columns: readonly Moving<P, B>[],
     reads: readonly (readonly Readback[])[] = [],
   ): Promise<void> {
-    const { sources } = this;
-    const moves = await settled(
-      sources.map(async (source, s): Promise<Move<P, B>> => {
-        const { gpu } = on.hosts[source.gpu];
-        const parts = this.#partsOf(source, s, bytes, there, await this.#between(on, source, bytes));
-        const segments = await this.scratchOf(source.gpu, on).buffer(SEGMENT_BYTES * parts.length + 4);
-        if (parts.length > 0) gpu.write(segments, 0, segmentsOf(parts));
-        const TILES = Math.ceil(source.count / TILE);
-        return {
-          ...{ source, s, parts },
-          kernel: await gpu.compile(kernel, { WORKGROUP: TILE_THREADS } as never),
-          bindings: { ...source.sorted, segments: { buffer: segments } },
-          params: { TILES, SEGMENTS: parts.length, BYTES: bytes },
-          blocks: parts.length === 0 ? 0 : Math.min(MOVE_BLOCKS[on.isLane ? "beside" : "alone"], TILES),
-        };
-      }),
-    );
+    const moves = await settled(this.sources.map((_, s) => this.#movesOf(on, s, source, columns)));
     on.meet();
     const arrivals: Promise<void>[] = [];
     try {
       await settled(
-        moves.map(async (move) => {
-          const { gpu } = on.hosts[move.source.gpu];
-          const recording = (recorder: Recorder) => record(recorder, move);
-          arrivals.push((await gpu.begin("exchange", recording, reads[move.s] ?? [])).arrived);
+        moves.map(async (own, s) => {
+          const { gpu } = on.hosts[this.sources[s].gpu];
+          const recording = (recorder: Recorder) => {
+            for (const [c, move] of own.entries()) columns[c].record(recorder, move);
+          };
+          arrivals.push((await gpu.begin("exchange", recording, reads[s] ?? [])).arrived);
         }),
       );
       on.meet();
@@ -247,6 +247,31 @@ export class Exchange {
       await Promise.allSettled(arrivals);
     }
     await settled(arrivals);
+  }
+
+  /** What a source does with each column. */
+  async #movesOf<P extends string, B extends string>(
+    on: Gpus,
+    s: number,
+    kernelSource: KernelSource<P, B, never>,
+    columns: readonly Moving<P, B>[],
+  ): Promise<Move<P, B>[]> {
+    const source = this.sources[s];
+    const { gpu } = on.hosts[source.gpu];
+    const parts: Part[][] = [];
+    for (const { bytes, there } of columns)
+      parts.push(this.#partsOf(source, s, bytes, there, await this.#between(on, source, bytes)));
+    const buffer = await this.scratchOf(source.gpu, on).buffer(SEGMENT_BYTES * parts.flat().length + 4);
+    gpu.write(buffer, 0, segmentsOf(parts.flat()));
+    const starts = startsOf(parts.map(({ length }) => length));
+    const TILES = Math.ceil(source.count / TILE);
+    const kernel = await gpu.compile(kernelSource, { WORKGROUP: TILE_THREADS } as never);
+    return parts.map((own, c) => ({
+      ...{ source, s, kernel, parts: own },
+      bindings: { ...source.sorted, segments: { buffer, offset: SEGMENT_BYTES * starts[c] } },
+      params: { TILES, SEGMENTS: own.length, BYTES: columns[c].bytes },
+      blocks: own.length === 0 ? 0 : Math.min(MOVE_BLOCKS[on.isLane ? "beside" : "alone"], TILES),
+    }));
   }
 
   /** A source's elements by owner, the next GPU's first: so the GPUs send to different ones. */

@@ -35,14 +35,16 @@ interface Place {
   readonly offset: number;
 }
 
-/** Where elements go: to those who own them, or results to where the elements came from. */
-type Way = "there" | "back";
+/** Where elements go: from the host to a GPU, from there to those who own them, or results to where the elements came from. */
+type Way = "up" | "there" | "back";
 
 export class Gpus {
   /** Whether a GPU (the first index) reads and writes the memory of another by itself. */
   readonly #reach: readonly (readonly boolean[])[];
 
   readonly #lanes = new Map<Way, Gpus>();
+  /** What was submitted until the last fence. */
+  #fenced = -1;
   /** Those that these are lanes of, or these. */
   readonly #main: Gpus;
 
@@ -120,7 +122,11 @@ export class Gpus {
 
   /** What is submitted to any of the GPUs, or their lanes, later runs after all that was submitted to any by now. */
   fence(): void {
-    if (this.areAlive) joinStreams(this.#contexts);
+    const all = this.#contexts;
+    const submitted = () => all.reduce((sum, context) => sum + context.submitted, 0);
+    if (!this.areAlive || submitted() === this.#fenced) return;
+    joinStreams(all);
+    this.#fenced = submitted();
   }
 
   /** The same of these streams alone. */

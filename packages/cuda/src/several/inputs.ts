@@ -8,7 +8,7 @@ import {
   type Range,
   type Recorder,
   type ScalarType,
-  type Scratch,
+  Scratch,
   scalarBytes,
 } from "warpmap/engine";
 import { firstOn } from "../table/partitions.js";
@@ -19,10 +19,11 @@ import { overlaps, piecesOf, type Span } from "./pieces.js";
 export class Inputs {
   readonly #known = new Map<ColumnInput, Promise<readonly Range[]>>();
 
+  /** @param gpus whose streams bring them */
   constructor(
     private readonly gpus: Gpus,
     private readonly spans: readonly Span[],
-    private readonly scratch: readonly Scratch[],
+    private readonly scratch: readonly Scratch[] = scratchOf(gpus),
   ) {}
 
   /** @param on GPUs that read them, by other streams perhaps */
@@ -36,7 +37,60 @@ export class Inputs {
       return ranges;
     });
   }
+
+  /** @param isDone no stream works on their memory any more */
+  release(isDone?: boolean): void {
+    this.gpus.release(this.scratch, isDone);
+  }
 }
+
+interface TypedColumn {
+  readonly column: ColumnInput;
+  readonly type: ScalarType;
+}
+
+/** Columns of rounds: those of the next one come from the host while one is exchanged. */
+export class InputsAhead {
+  readonly #coming: Promise<Inputs>[] = [];
+
+  /** @param gpus whose streams bring them */
+  constructor(
+    private readonly gpus: Gpus,
+    private readonly rounds: readonly (readonly Span[])[],
+    private readonly columns: readonly TypedColumn[],
+  ) {}
+
+  /** Those of a round, which comes after the one before. @param on streams that read them */
+  async of(round: number, on: Gpus): Promise<Inputs> {
+    const inputs = await this.#come(round);
+    on.after(this.gpus);
+    if (round + 1 < this.rounds.length) this.#come(round + 1).catch(() => {}); // told when its turn comes
+    return inputs;
+  }
+
+  #come(round: number): Promise<Inputs> {
+    this.#coming[round] ??= (async () => {
+      const inputs = new Inputs(this.gpus, this.rounds[round]);
+      try {
+        await settled(this.columns.map(({ type, column }) => inputs.of(type, column)));
+        return inputs;
+      } catch (error) {
+        inputs.release();
+        throw error;
+      }
+    })();
+    return this.#coming[round];
+  }
+
+  /** Gives back what no round took. */
+  async end(): Promise<void> {
+    for (const each of await Promise.allSettled(this.#coming)) {
+      if (each.status === "fulfilled") each.value.release();
+    }
+  }
+}
+
+export const scratchOf = ({ hosts }: Gpus): Scratch[] => hosts.map(({ gpu }) => new Scratch(gpu));
 
 /** The range of a column of which so many elements are one of the batch. */
 const spanOf = ({ gpu, first, count }: Span, each = 1): Span => ({

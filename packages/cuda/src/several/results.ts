@@ -118,20 +118,27 @@ export class Columns {
     absent: readonly (readonly number[])[],
     on: Gpus,
   ): Promise<void> {
-    for (const [c, type] of this.types.entries()) {
-      const places = await settled(
-        spans.map(async (span): Promise<Place> => {
-          const at = this.#inPlace(c, span);
-          if (at) return { at, reads: [] };
-          const bytes = span.count * scalarBytes[type];
-          const buffer = await exchange.scratchOf(span.gpu, on).buffer(bytes + 4);
-          return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
-        }),
-      );
-      const [to, reads] = [places.map(({ at }) => at), places.map(({ reads }) => reads)];
-      await exchange.bringBack(type, results[c], to, absent[c], reads, on);
-      await settled(spans.map((span, s) => this.#distribute(on, c, span, to[s])));
-    }
+    const places = await settled(
+      spans.map((span) =>
+        settled(
+          this.types.map(async (type, c): Promise<Place> => {
+            const at = this.#inPlace(c, span);
+            if (at) return { at, reads: [] };
+            const bytes = span.count * scalarBytes[type];
+            const buffer = await exchange.scratchOf(span.gpu, on).buffer(bytes + 4);
+            return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
+          }),
+        ),
+      ),
+    );
+    const columns = this.types.map((type, c) => ({
+      ...{ type, results: results[c], absent: absent[c] },
+      to: places.map((columns) => columns[c].at),
+    }));
+    const reads = places.map((columns) => columns.flatMap((place) => place.reads));
+    await exchange.bringBack(columns, reads, on);
+    for (const c of this.types.keys())
+      await settled(spans.map((span, s) => this.#distribute(on, c, span, columns[c].to[s])));
   }
 
   /** Takes whole columns in, which lie on the GPUs of the spans. */

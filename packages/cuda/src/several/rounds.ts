@@ -10,7 +10,10 @@ import { type Gpus, settled } from "./gpus.js";
  * joins 6.7 and 8.0, finds 6.1 and 7.4 (bench/results/several-gpus-steps-h200.json).
  */
 export const ROUND = 2 ** 27;
-/** The same where arrays come from the host, or go there: copies of one round then run beside those of others. */
+/**
+ * The same where arrays come from the host, or go there: copies of one round then run beside those of others. Finds of 2^28
+ * pinned keys took 22 ms, and 24 and 31 in rounds of a half and of a fourth, which leave more to JavaScript.
+ */
 export const HOST_ROUND = 2 ** 25;
 
 interface Round {
@@ -57,6 +60,8 @@ export async function inRounds<R extends Round>(
     round.release(!isOne);
     open.delete(round);
   };
+  /** Results on their way back: those of one round begin while those of the one before it are copied. */
+  let back = Promise.resolve();
   // what is read was written by these streams
   if (!isOne) gpus.fence();
   try {
@@ -65,14 +70,19 @@ export async function inRounds<R extends Round>(
     let now = await ahead(0);
     for (let i = 0; now || before; i++) {
       // results first: memory for them waits for what is submitted by then
+      const last = back;
+      back = behind(before, goBack);
+      back.catch(() => {}); // told by the next round, or at the end
       const [, next, answer] = await settled<unknown>([
-        behind(before, goBack),
+        last,
         ahead(i + 1),
         now && work(now),
       ] as Promise<unknown>[]);
       [before, goBack, now] = [now, answer as typeof goBack, next as R | undefined];
     }
+    await back;
   } finally {
+    await back.catch(() => {});
     if (!isOne) gpus.fence();
     for (const round of open) round.release();
   }

@@ -5,11 +5,11 @@
 import { asBytes, DeviceArray, type Range, type Scratch } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
 import { type Gpus, settled } from "./gpus.js";
-import { inputOn } from "./inputs.js";
+import { inputOn, scratchOf } from "./inputs.js";
 import { ownerKernels } from "./owner-kernels.js";
 import { piecesOf, type Span, spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
-import { hashedColumns, hashesOf, type KeyPart, scratchOf } from "./sorted-batch.js";
+import { hashedColumns, hashesOf, type KeyPart } from "./sorted-batch.js";
 
 /** Rows for each GPU that are looked at. An estimate, not measured on several GPUs. */
 const SAMPLED = 4096;

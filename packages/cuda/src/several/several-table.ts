@@ -22,6 +22,7 @@ import {
   type Output,
   PROBE_HISTOGRAM,
   type Scalar,
+  type ScalarType,
   scalarsOf,
   type Table,
   type TableSpec,
@@ -33,6 +34,7 @@ import { addTally, CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
 import type { Exchange } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
+import { type Inputs, InputsAhead } from "./inputs.js";
 import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { exchangeRemark, type GoBack, HOST_ROUND, inRounds, ROUND } from "./rounds.js";
@@ -312,8 +314,19 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
 
   /** Elements of a GPU in a round: of columns that all lie on the GPUs, or of others. */
   #roundOf(columns: readonly unknown[]): number {
-    const isThere = columns.flat().every((column) => !column || column instanceof DeviceArray);
-    return this.host.least.round ?? (isThere ? ROUND : HOST_ROUND);
+    return this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND);
+  }
+
+  /** The columns of a batch, and what their elements are. */
+  #columnsOf(keys: Input<K>, values: Input<V> | null, where?: ColumnInput<"u8">) {
+    const { key, value } = this.spec;
+    const typed = (columns: readonly ColumnInput[], types: readonly Scalar[]) =>
+      columns.map((column, i) => ({ column, type: types[i] as ScalarType }));
+    return [
+      ...typed(inputsOf(keys), scalarsOf<Scalar>(key)),
+      ...(values ? typed(inputsOf(values), scalarsOf<Scalar>(value)) : []),
+      ...(where ? [{ column: where as ColumnInput, type: "u8" as const }] : []),
+    ];
   }
 
   /** Exchanges a batch round by round. @param most elements of a GPU in a round */
@@ -331,8 +344,15 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const total = lengthOf(inputsOf(keys));
     const rounds = cutSpans(spans, most);
     const sums = { done: 0, moved: 0, selected: 0 };
+    const columns = this.#columnsOf(keys, values, call.where);
+    const isAhead = rounds.length > 1 && !areThere(columns.map(({ column }) => column));
+    const ahead = isAhead ? new InputsAhead(gpus.lane("up"), rounds, columns) : undefined;
     await inRounds(gpus, rounds.length, {
-      exchange: (i, on) => this.#exchanged(on, rounds[i], [keys, values, call]),
+      exchange: async (i, on) => {
+        call.signal?.throwIfAborted();
+        call.checkInputs?.();
+        return this.#exchanged(on, rounds[i], [keys, values, call], await ahead?.of(i, on));
+      },
       async work(round) {
         call.signal?.throwIfAborted();
         const goBack = await work(round);
@@ -342,7 +362,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         if (sums.done < total) call.onProgress?.(sums.done, total);
         return goBack;
       },
-    });
+    }).finally(() => ahead?.end());
     if (total > 0)
       call.log?.remark(exchangeRemark(sums.moved, sums.selected, "elements", gpus.count, rounds.length));
     call.onProgress?.(total, total);
@@ -353,16 +373,16 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     on: Gpus,
     spans: readonly Span[],
     [keys, values, call]: readonly [Input<K>, Input<V> | null, InsertCall],
+    arrived: Inputs | undefined,
   ): Promise<TableRound<K, V>> {
-    call.signal?.throwIfAborted();
-    call.checkInputs?.();
     const { key, value } = this.spec;
     const { seed } = this.host;
     const start = performance.now();
     const keyColumns = inputsOf(keys);
     const types = scalarsOf<Scalar>(key);
     const keyParts = keyColumns.map((column, i) => ({ column, type: types[i] }));
-    const batch = await SortedBatch.of(on, spans, { keys: keyParts, seed, where: call.where });
+    const { where } = call;
+    const batch = await SortedBatch.of(on, spans, { keys: keyParts, seed, where }, 1, arrived);
     const exchange = batch.whole();
     try {
       const ofKeys = await delivered(exchange, key as K, keyColumns);
@@ -382,6 +402,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
         call: (owner) => ({ signal, strategy, groupSize, ...(owner === first && { log }) }),
         release(isDone) {
           exchange.release(isDone);
+          arrived?.release(isDone);
           destroyAll(made);
         },
       };
@@ -483,6 +504,9 @@ export function statsOfAll(all: readonly TableStats[]): TableStats {
     maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
   };
 }
+
+const areThere = (columns: readonly unknown[]): boolean =>
+  columns.every((column) => !column || column instanceof DeviceArray);
 
 function destroyAll(arrays: readonly DeviceArray[]): void {
   for (const array of arrays) array.destroy();

@@ -3,12 +3,19 @@
  * exchange begins with. Keys that very many elements have can be told apart: their elements stay where they are, or go to
  * all GPUs.
  */
-import { asBytes, type ColumnInput, type Range, type Scalar, Scratch, scalarWords } from "warpmap/engine";
+import {
+  asBytes,
+  type ColumnInput,
+  type Range,
+  type Scalar,
+  type Scratch,
+  scalarWords,
+} from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
 import { type Bin, Exchange, type SortedTiles, type Source } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import type { HotHashes } from "./hot-keys.js";
-import { Inputs } from "./inputs.js";
+import { Inputs, scratchOf } from "./inputs.js";
 import { ownerKernels, SORT_BLOCKS, TILE, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
@@ -63,11 +70,20 @@ export class SortedBatch {
     private readonly chunks: number,
   ) {}
 
-  /** Finds the owners of keys. */
-  static async of(gpus: Gpus, spans: readonly Span[], batch: Batch, chunks = 1): Promise<SortedBatch> {
+  /**
+   * Finds the owners of keys.
+   * @param arrived columns of the batch that were brought before
+   */
+  static async of(
+    gpus: Gpus,
+    spans: readonly Span[],
+    batch: Batch,
+    chunks = 1,
+    arrived?: Inputs,
+  ): Promise<SortedBatch> {
     const scratch = scratchOf(gpus);
     try {
-      const inputs = new Inputs(gpus, spans, scratch);
+      const inputs = arrived ?? new Inputs(gpus, spans, scratch);
       const columns = await settled(
         batch.keys.map(({ column, type, each }) => inputs.of(type, column, each)),
       );
@@ -129,8 +145,6 @@ export class SortedBatch {
   }
 }
 
-export const scratchOf = (gpus: Gpus): Scratch[] => gpus.hosts.map(({ gpu }) => new Scratch(gpu));
-
 export function hashedColumns(
   { keys, seed }: Omit<Batch, "where">,
   columns: readonly Range[],
@@ -171,13 +185,16 @@ async function sort(
   const OWNERS = gpus.count * CHUNKS;
   const BINS = OWNERS + (hot ? CHUNKS : 0);
   const tiles = Math.ceil(COUNT / TILE);
-  const buffer = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
+  const buffer = async (words: number, usage?: number): Promise<Range> => ({
+    buffer: await scratch.buffer(4 * words + 4, usage),
+  });
   const sorted = {
     order: await buffer(COUNT / 2),
     counts: await buffer(BINS * tiles),
     begins: await buffer(BINS * tiles),
   };
-  const starts = await buffer(BINS);
+  // where the host reads it: a copy would wait for those of results that go back
+  const starts = await buffer(BINS, gpu.traits.hostMemory);
   const listed = hot && (await buffer(hot.hashes.length));
   if (listed) gpu.write(listed.buffer, 0, asBytes(hot.hashes));
   const [sort, offsets] = await Promise.all([

@@ -280,13 +280,17 @@ export class RowTable implements KeyTable {
   #touch({ codes, codeStride }: TableKeys, from: number, to: number, withKeys: boolean): void {
     const { words: slots, mask } = this.#slots;
     if (mask < CACHED_SLOTS) return;
-    const { words, stride, base } = this.#build;
+    const { words, stride, base, width, bytes } = this.#build;
     let sum = 0;
     for (let position = from; position < to; position++)
       sum ^= slots[((codes[position * codeStride] & mask) << 1) + 1];
     for (let position = from; withKeys && position < to; position++) {
       const found = slots[((codes[position * codeStride] & mask) << 1) + 1];
       if (found !== 0) sum ^= words[(found - 1) * stride + base];
+    }
+    for (let position = from; withKeys && bytes.length > 0 && position < to; position++) {
+      const found = slots[((codes[position * codeStride] & mask) << 1) + 1];
+      if (found !== 0) sum ^= bytes[0][words[(found - 1) * stride + base + width]];
     }
     this.#slots.touched = sum;
   }
