@@ -20,20 +20,12 @@ const MOST_KEPT = 1024;
 /** Most bytes of a buffer for each byte asked for. */
 const LARGEST = { brief: 4, lasting: 1.25 };
 
-/** What is known of a buffer: asking the buffer itself takes a call into the driver's library. */
-interface Known {
-  readonly buffer: GpuBuffer;
-  readonly bytes: number;
-  readonly usage: number | undefined;
-  /** In the order in which buffers first came. */
-  readonly number: number;
-}
-
 export class BufferPool {
   /** Released longest ago first. */
-  readonly #kept: Known[] = [];
+  readonly #kept: GpuBuffer[] = [];
   #bytes = 0;
-  readonly #known = new WeakMap<GpuBuffer, Known>();
+  /** In the order in which buffers first came. */
+  readonly #numbers = new WeakMap<GpuBuffer, number>();
   #seen = 0;
 
   constructor(
@@ -53,25 +45,26 @@ export class BufferPool {
   take({ bytes, usage, brief = false }: Wanted): GpuBuffer | undefined {
     const largest = sizeClass(bytes) * (brief ? LARGEST.brief : LARGEST.lasting);
     let best = -1;
-    this.#kept.forEach((each, i) => {
-      if (each.usage !== usage || each.bytes < bytes || each.bytes > largest) return;
-      if (best < 0 || comesBefore(each, this.#kept[best])) best = i;
+    this.#kept.forEach((buffer, i) => {
+      if (this.usageOf(buffer) !== usage || buffer.size < bytes || buffer.size > largest) return;
+      if (best < 0 || this.#comesBefore(buffer, this.#kept[best])) best = i;
     });
     if (best < 0) return undefined;
-    const [taken] = this.#kept.splice(best, 1);
-    this.#bytes -= taken.bytes;
-    return taken.buffer;
+    const [buffer] = this.#kept.splice(best, 1);
+    this.#bytes -= buffer.size;
+    return buffer;
+  }
+
+  #comesBefore(buffer: GpuBuffer, other: GpuBuffer): boolean {
+    if (buffer.size !== other.size) return buffer.size < other.size;
+    return (this.#numbers.get(buffer) as number) < (this.#numbers.get(other) as number);
   }
 
   /** Takes a buffer back. Work that was submitted on it still runs before any later use. */
   put(buffer: GpuBuffer): void {
-    let known = this.#known.get(buffer);
-    if (!known) {
-      known = { buffer, bytes: buffer.size, usage: this.usageOf(buffer), number: ++this.#seen };
-      this.#known.set(buffer, known);
-    }
-    this.#kept.push(known);
-    this.#bytes += known.bytes;
+    if (!this.#numbers.has(buffer)) this.#numbers.set(buffer, ++this.#seen);
+    this.#kept.push(buffer);
+    this.#bytes += buffer.size;
   }
 
   /**
@@ -81,15 +74,13 @@ export class BufferPool {
   shrink(most: number): number {
     const before = this.#bytes;
     while (this.#bytes > most || this.#kept.length > MOST_KEPT) {
-      const oldest = this.#kept.shift() as Known;
-      this.#bytes -= oldest.bytes;
-      this.destroy(oldest.buffer);
+      const oldest = this.#kept.shift() as GpuBuffer;
+      this.#bytes -= oldest.size;
+      this.destroy(oldest);
     }
     return before - this.#bytes;
   }
 }
-
-const comesBefore = (a: Known, b: Known) => (a.bytes === b.bytes ? a.number < b.number : a.bytes < b.bytes);
 
 /** Bytes of a buffer for `bytes` bytes of data: whole words, and never none. */
 export function bufferSize(bytes: number): number {

@@ -178,21 +178,6 @@ describe("the pool", () => {
     expect(pool.bytes).toBe(3000);
   });
 
-  it("asks a buffer for its size once, which is a call into a driver's library", () => {
-    let asked = 0;
-    const pool = new BufferPool(usageOf, () => {});
-    const get = () => {
-      asked++;
-      return 1000;
-    };
-    const counted = Object.defineProperty(buffer(0), "size", { get });
-    for (let round = 0; round < 3; round++) {
-      pool.put(counted);
-      expect(pool.take({ bytes: 1000, usage: 1 })).toBe(counted);
-    }
-    expect([pool.bytes, asked]).toEqual([0, 1]);
-  });
-
   it("wastes little on what lasts, and more on what is brief", () => {
     const pool = new BufferPool(usageOf, () => {});
     pool.put(buffer(30_000));
