@@ -3,7 +3,7 @@
  * The stand-in runs the commands of a stream only when somebody waits for them, so that what is not ordered goes wrong.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { DeviceArray, JoinedSide, RowOperations } from "warpmap/engine";
+import { type DeviceArray, type JoinedSide, type RowOperations, Scratch } from "warpmap/engine";
 import {
   type Device,
   DeviceLostError,
@@ -17,6 +17,7 @@ import { count, dropDuplicates, groupBy, join, max, mean, sum } from "../../../s
 import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
 import { isLong } from "../../../test/helpers/rounds.js";
+import { tableArguments } from "../src/device.js";
 import { CudaRuntime } from "../src/runtime/cuda-runtime.js";
 import { cutSpans, piecesOf } from "../src/several/pieces.js";
 import { Columns } from "../src/several/results.js";
@@ -309,6 +310,76 @@ describe("rounds", () => {
     } finally {
       begin.mockRestore();
     }
+  });
+
+  it("read what users' kernels wrote by a stream of theirs before the call", async () => {
+    inject("DEVICES", 2);
+    openSeveral([0, 1], { least: { round: 1024, slots: 5000, bytes: 2 ** 20 } });
+    using device = await openDevice({ backend: "cuda", seed: 7 });
+    using small = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100 });
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 20_000 });
+    using source = await device.upload(uniqueKeys(6000, 50_000));
+    using target = await device.upload(uniqueKeys(6000));
+    const [from, to] = [source, target].map(({ pointer }) => Number(pointer));
+    expect((await map.insert(target, target)).inserted).toBe(6000);
+    const { engines } = device.engine as unknown as { engines: { gpu: CudaRuntime }[] };
+    const { api } = engines[0].gpu.context;
+    expect(api.cuMemcpyAsync(to, from, 24_000, tableArguments(small as never).stream as never)).toBe(0);
+    expect((await map.insert(target, target)).inserted).toBe(6000);
+  });
+
+  it("that find no memory ahead of their turn get it then", async () => {
+    using device = await openRounds(2, true);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 9000 });
+    const { input } = Scratch.prototype;
+    const refused: unknown[] = [];
+    const spy = vi.spyOn(Scratch.prototype, "input").mockImplementation(async function (
+      this: Scratch,
+      ...args
+    ) {
+      if (this.ahead === undefined) return input.apply(this, args) as never;
+      refused.push(args);
+      throw new LimitError("memory", 1, 0, "Wait.");
+    });
+    try {
+      expect((await map.insert(uniqueKeys(6000), counting(6000))).inserted).toBe(6000);
+      expect(refused.length).toBeGreaterThan(0);
+    } finally {
+      spy.mockRestore();
+    }
+    expectSame((await map.find(uniqueKeys(6000))).values, counting(6000));
+  });
+
+  it("begin to bring results back while those before them are on their way", async () => {
+    using device = await openRounds(2, true);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 9000 });
+    await map.insert(uniqueKeys(6000), counting(6000));
+    const { bringBack } = Columns.prototype;
+    const spy = vi.spyOn(Columns.prototype, "bringBack");
+    const begun = () => spy.mock.calls.length;
+    spy.mockImplementation(async function (this: Columns, ...args) {
+      const own = begun();
+      await bringBack.apply(this, args);
+      if (own === 1) await vi.waitFor(() => expect(begun()).toBeGreaterThan(1));
+    });
+    try {
+      expectSame((await map.find(uniqueKeys(6000))).values, counting(6000));
+    } finally {
+      spy.mockRestore();
+    }
+  });
+
+  it.each([
+    [true, 42],
+    [false, 58],
+  ])("hold what came up until it is exchanged, with peers: %s", async (peers, most) => {
+    const round = 2 ** 16;
+    using device = await openRounds(2, peers, round);
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 2 ** 20 });
+    const { inUse } = device.memory;
+    await map.insert(uniqueKeys(2 ** 20), counting(2 ** 20));
+    // bytes of an element of a round
+    expect((device.memory.peak - inUse) / (2 * round)).toBeLessThan(most);
   });
 
   it("whose streams cannot all be made leave none behind, and the next call makes them", async () => {

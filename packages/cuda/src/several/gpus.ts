@@ -43,7 +43,7 @@ export class Gpus {
   readonly #reach: readonly (readonly boolean[])[];
 
   readonly #lanes = new Map<Way, Gpus>();
-  /** What was submitted until the last fence. */
+  /** `#submitted` as it was after the last fence. */
   #fenced = -1;
   /** Those that these are lanes of, or these. */
   readonly #main: Gpus;
@@ -122,11 +122,14 @@ export class Gpus {
 
   /** What is submitted to any of the GPUs, or their lanes, later runs after all that was submitted to any by now. */
   fence(): void {
-    const all = this.#contexts;
-    const submitted = () => all.reduce((sum, context) => sum + context.submitted, 0);
-    if (!this.areAlive || submitted() === this.#fenced) return;
-    joinStreams(all);
-    this.#fenced = submitted();
+    if (!this.areAlive) return;
+    joinStreams(this.#contexts);
+    this.#fenced = this.#submitted;
+  }
+
+  /** All that was submitted by this library; users' kernels may be on the same streams. */
+  get #submitted(): number {
+    return this.#contexts.reduce((sum, context) => sum + context.submitted, 0);
   }
 
   /** The same of these streams alone. */
@@ -150,7 +153,7 @@ export class Gpus {
 
   /** Gives scratch memory back. @param isDone no stream works on it any more */
   release(scratch: readonly Scratch[], isDone = false): void {
-    if (!isDone) this.#main.fence();
+    if (!isDone && this.#main.#submitted !== this.#main.#fenced) this.#main.fence();
     for (const each of scratch) each.release();
   }
 

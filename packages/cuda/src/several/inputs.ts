@@ -3,6 +3,7 @@ import {
   type ColumnInput,
   DeviceArray,
   getOrMake,
+  LimitError,
   PinnedArray,
   placeOf,
   type Range,
@@ -51,6 +52,7 @@ interface TypedColumn {
 
 /** Columns of rounds: those of the next one come from the host while one is exchanged. */
 export class InputsAhead {
+  readonly #ahead = new AbortController();
   readonly #coming: Promise<Inputs>[] = [];
 
   /** @param gpus whose streams bring them */
@@ -62,35 +64,47 @@ export class InputsAhead {
 
   /** Those of a round, which comes after the one before. @param on streams that read them */
   async of(round: number, on: Gpus): Promise<Inputs> {
-    const inputs = await this.#come(round);
+    const early = this.#coming[round];
+    this.#coming[round] = early
+      ? early.catch((error) => {
+          // ahead of its turn there was no memory for it
+          if (error instanceof LimitError) return this.#come(round);
+          throw error;
+        })
+      : this.#come(round);
+    const inputs = await this.#coming[round];
     on.after(this.gpus);
-    if (round + 1 < this.rounds.length) this.#come(round + 1).catch(() => {}); // told when its turn comes
+    if (round + 1 < this.rounds.length) {
+      this.#coming[round + 1] = this.#come(round + 1, this.#ahead.signal);
+      this.#coming[round + 1].catch(() => {}); // told when its turn comes
+    }
     return inputs;
   }
 
-  #come(round: number): Promise<Inputs> {
-    this.#coming[round] ??= (async () => {
-      const inputs = new Inputs(this.gpus, this.rounds[round]);
-      try {
-        await settled(this.columns.map(({ type, column }) => inputs.of(type, column)));
-        return inputs;
-      } catch (error) {
-        inputs.release();
-        throw error;
-      }
-    })();
-    return this.#coming[round];
+  /** @param ahead there where the round's turn is still to come */
+  async #come(round: number, ahead?: AbortSignal): Promise<Inputs> {
+    const inputs = new Inputs(this.gpus, this.rounds[round], scratchOf(this.gpus, ahead));
+    try {
+      await settled(this.columns.map(({ type, column }) => inputs.of(type, column)));
+      return inputs;
+    } catch (error) {
+      inputs.release();
+      throw error;
+    }
   }
 
-  /** Gives back what no round took. */
+  /** Ends what is on its way, and gives back what no round took. */
   async end(): Promise<void> {
+    this.#ahead.abort();
     for (const each of await Promise.allSettled(this.#coming)) {
       if (each.status === "fulfilled") each.value.release();
     }
   }
 }
 
-export const scratchOf = ({ hosts }: Gpus): Scratch[] => hosts.map(({ gpu }) => new Scratch(gpu));
+/** @param ahead as Scratch says */
+export const scratchOf = ({ hosts }: Gpus, ahead?: AbortSignal): Scratch[] =>
+  hosts.map(({ gpu }) => new Scratch(gpu, ahead));
 
 /** The range of a column of which so many elements are one of the batch. */
 const spanOf = ({ gpu, first, count }: Span, each = 1): Span => ({

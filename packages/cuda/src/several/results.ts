@@ -118,27 +118,42 @@ export class Columns {
     absent: readonly (readonly number[])[],
     on: Gpus,
   ): Promise<void> {
+    const all = this.outputs.map((output, c) => ({ c, results: results[c], absent: absent[c], output }));
+    const isStaged = ({ output }: (typeof all)[number]) =>
+      !(output instanceof DeviceArray || output instanceof PinnedArray);
+    // typed arrays by way of pinned memory, of one column at a time
+    const together = all.filter((each) => !isStaged(each));
+    for (const columns of [together, ...all.filter(isStaged).map((each) => [each])])
+      if (columns.length > 0) await this.#bring(exchange, spans, columns, on);
+  }
+
+  async #bring(
+    exchange: Exchange,
+    spans: readonly Span[],
+    returning: readonly Returning[],
+    on: Gpus,
+  ): Promise<void> {
     const places = await settled(
       spans.map((span) =>
         settled(
-          this.types.map(async (type, c): Promise<Place> => {
+          returning.map(async ({ c }): Promise<Place> => {
             const at = this.#inPlace(c, span);
             if (at) return { at, reads: [] };
-            const bytes = span.count * scalarBytes[type];
+            const bytes = span.count * scalarBytes[this.types[c]];
             const buffer = await exchange.scratchOf(span.gpu, on).buffer(bytes + 4);
             return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
           }),
         ),
       ),
     );
-    const columns = this.types.map((type, c) => ({
-      ...{ type, results: results[c], absent: absent[c] },
-      to: places.map((columns) => columns[c].at),
+    const columns = returning.map(({ c, results, absent }, i) => ({
+      ...{ type: this.types[c], results, absent },
+      to: places.map((columns) => columns[i].at),
     }));
     const reads = places.map((columns) => columns.flatMap((place) => place.reads));
     await exchange.bringBack(columns, reads, on);
-    for (const c of this.types.keys())
-      await settled(spans.map((span, s) => this.#distribute(on, c, span, columns[c].to[s])));
+    for (const [i, { c }] of returning.entries())
+      await settled(spans.map((span, s) => this.#distribute(on, c, span, columns[i].to[s])));
   }
 
   /** Takes whole columns in, which lie on the GPUs of the spans. */
@@ -215,6 +230,13 @@ function hostColumn(type: ScalarType, length: number): ColumnTarget {
     const fix = 'Ask for output "device", and read that in pieces; or make calls with fewer elements.';
     throw new LimitError("memory", length * scalarBytes[type], Number.NaN, fix, { cause });
   }
+}
+
+/** A column of results of a round. */
+interface Returning {
+  readonly c: number;
+  readonly results: readonly (DeviceArray | null)[];
+  readonly absent: readonly number[];
 }
 
 interface Place {

@@ -1,5 +1,5 @@
 /**
- * Work in rounds, which overlap: the exchange of one, the work on the one before it, and what brings results of the one
+ * Work in rounds, which overlap: the exchange of one, the work on the one before it, and what brings results of the two
  * before that back. It knows nothing of what rounds are of.
  */
 import { type Gpus, settled } from "./gpus.js";
@@ -33,7 +33,8 @@ export type GoBack = (on: Gpus) => Promise<void>;
 
 /**
  * Works in rounds. Where there are several, each is exchanged by other streams while the one before it is worked on and
- * results of the one before that go back; a round that begins has all that it reads, and what is given back nobody uses.
+ * results of the two before that go back; a round that begins has all that it reads, and what is given back nobody uses.
+ * A failure on the way back is told when the next round has been worked on.
  */
 export async function inRounds<R extends Round>(
   gpus: Gpus,

@@ -46,6 +46,8 @@ const SPARE = 8;
 type PartCall = Pick<CallOptions, "signal" | "log" | "strategy" | "groupSize">;
 interface TableRound<K extends KeyType, V extends ValueType> {
   readonly exchange: Exchange;
+  /** What came up ahead of it: of no use once it is exchanged. */
+  readonly inputs: Inputs | undefined;
   /** Ranges of the batch that its GPUs have, in the order of the exchange's sources. */
   readonly spans: readonly Span[];
   /** Of each owner. */
@@ -351,9 +353,10 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       exchange: async (i, on) => {
         call.signal?.throwIfAborted();
         call.checkInputs?.();
-        return this.#exchanged(on, rounds[i], [keys, values, call], await ahead?.of(i, on));
+        return this.#exchanged(on, rounds[i], [keys, values, call], ahead?.of(i, on));
       },
       async work(round) {
+        round.inputs?.release(true);
         call.signal?.throwIfAborted();
         const goBack = await work(round);
         sums.done += round.spans.reduce((sum, { count }) => sum + count, 0);
@@ -373,7 +376,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     on: Gpus,
     spans: readonly Span[],
     [keys, values, call]: readonly [Input<K>, Input<V> | null, InsertCall],
-    arrived: Inputs | undefined,
+    arriving: Promise<Inputs> | undefined,
   ): Promise<TableRound<K, V>> {
     const { key, value } = this.spec;
     const { seed } = this.host;
@@ -382,7 +385,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const types = scalarsOf<Scalar>(key);
     const keyParts = keyColumns.map((column, i) => ({ column, type: types[i] }));
     const { where } = call;
-    const batch = await SortedBatch.of(on, spans, { keys: keyParts, seed, where }, 1, arrived);
+    const inputs = await arriving;
+    const batch = await SortedBatch.of(on, spans, { keys: keyParts, seed, where }, 1, inputs);
     const exchange = batch.whole();
     try {
       const ofKeys = await delivered(exchange, key as K, keyColumns);
@@ -397,12 +401,11 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       const first = exchange.counts.findIndex((count) => count > 0);
       const made: DeviceArray[] = [];
       return {
-        ...{ exchange, spans, flags, made, keys: ofKeys },
+        ...{ exchange, inputs, spans, flags, made, keys: ofKeys },
         values: exchange.counts.map((_, owner) => ofValues?.[owner] ?? null),
         call: (owner) => ({ signal, strategy, groupSize, ...(owner === first && { log }) }),
         release(isDone) {
           exchange.release(isDone);
-          arrived?.release(isDone);
           destroyAll(made);
         },
       };
