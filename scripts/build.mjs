@@ -13,6 +13,7 @@ import { chunksOf, dropFacades } from "./build-chunks.mjs";
 import { sourceTexts } from "./build-plugins.mjs";
 import { isBuilt, stampBuild } from "./build-stamp.mjs";
 import { reachableDeclarations, typedEntries } from "./declarations.mjs";
+import { tsc } from "./tsc.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const dist = join(root, "dist");
@@ -71,8 +72,8 @@ async function bundle() {
 
 function declare() {
   const require = createRequire(import.meta.url);
-  const tsc = [require.resolve("typescript/bin/tsc"), "-p", join(root, "tsconfig.build.json")];
-  if (spawnSync(process.execPath, tsc, { stdio: "inherit" }).status !== 0) process.exit(1);
+  const args = [tsc, "-p", join(root, "tsconfig.build.json")];
+  if (spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exit(1);
   dropUnreachable();
   const domLibrary = readFileSync(require.resolve("typescript/lib/lib.dom.d.ts"), "utf8");
   nameGpuTypes(new Set(Array.from(domLibrary.matchAll(/^interface (GPU\w+)/gm), (match) => match[1])));

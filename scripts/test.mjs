@@ -8,15 +8,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildEmulator } from "../packages/cuda/scripts/emulator.mjs";
 import { describeSoftwareGpu, missingBrowserLibraries, softwareGpuEnv } from "./software-gpu.mjs";
+import { tsc } from "./tsc.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
-const require = createRequire(import.meta.url);
 const isLong = process.argv[2] === "--long";
 const isQuick = process.argv[2] === "--quick";
 const vitestArgs = process.argv.slice(isLong || isQuick ? 3 : 2);
@@ -62,7 +61,7 @@ const asProject = (args) => () => project(...args);
 const jobs = [
   ...TESTS.map(asProject),
   () => step("packed package", "scripts/check-package.mjs", ...(isLong ? [] : ["--short"])),
-  () => step("types", require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"),
+  () => step("types", tsc, "-p", "tsconfig.json"),
   () => step("kernels of warpmap-cuda", "packages/cuda/scripts/build-kernels.mjs", "--check"),
   ...SHORT_TESTS.map(asProject),
   () => step("bundle size", "scripts/check-size.mjs"),

@@ -1,12 +1,12 @@
 // The JavaScript and the declarations of warpmap-cluster: src/ to dist/, a part of `npm run build`.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { reachableDeclarations } from "../../../scripts/declarations.mjs";
+import { tsc } from "../../../scripts/tsc.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const dist = join(root, "dist");
@@ -33,7 +33,6 @@ export async function buildCluster() {
 }
 
 function declare() {
-  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   const made = mkdtempSync(join(tmpdir(), "warpmap-types-"));
   try {
     const args = [tsc, "-p", join(root, "tsconfig.json"), "--outDir", made];
