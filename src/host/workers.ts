@@ -26,6 +26,7 @@ export class Workers {
   readonly #all = new Set<HostWorker>();
   /** Of the kinds that were asked for. */
   readonly #scripts = new Map<string, string>();
+  #loaded = Promise.resolve();
   /** Some worker has run: a later one that ends was not refused. */
   #everUp = false;
   #droppedBytes = 0;
@@ -90,11 +91,20 @@ export class Workers {
     await Promise.all(kinds.flatMap((kind) => this.#take(kind, most).map((worker) => worker.awaited())));
   }
 
-  /** Loads the script of a kind; where that fails, the calling thread does all work from now on. */
-  async load({ name, script, covers = [], companion }: AnyKind): Promise<void> {
+  /**
+   * Loads the script of a kind, behind those that were asked for before: a worker that starts then has them all. Where that
+   * fails, the calling thread does all work from now on.
+   */
+  load(kind: AnyKind): Promise<void> {
+    if (!this.#scripts.has(kind.name))
+      this.#loaded = Promise.all([this.#loaded, this.#load(kind)]).then(() => {});
+    return this.#loaded;
+  }
+
+  async #load({ name, script, covers = [], companion }: AnyKind): Promise<void> {
     if (this.#scripts.has(name)) return;
     try {
-      if (companion) await this.load(companion);
+      if (companion) await this.#load(companion);
       this.#scripts.set(name, (await script()).default);
       for (const covered of covers) if (!this.#scripts.has(covered)) this.#scripts.set(covered, "");
     } catch (error) {

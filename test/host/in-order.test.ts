@@ -323,6 +323,21 @@ it("holds on to no job and no result that was given", async () => {
   expect(mostResults).toBeLessThan(20);
 });
 
+it("starts workers with all kinds of tasks that were asked for, however late the text of one comes", async () => {
+  const { pool, kind } = newPool();
+  const late = async () => {
+    await later();
+    return { default: "" };
+  };
+  const warm = pool.warmUp([kind, { name: "late", script: late }], 1);
+  const lease = (await pool.workers())?.lend(kind, 1) as Lease;
+  const worker = await vi.waitFor(() => lease.free(1) ?? Promise.reject(new Error("not up yet")));
+  expect([...worker.kinds].sort()).toEqual(["late", "test"]);
+  await warm;
+  lease.end();
+  pool.destroy();
+});
+
 it("has a worker let go of what a task brought", async () => {
   const { pool, kind } = newPool();
   const lease = (await pool.workers())?.lend(kind, 1) as Lease;
