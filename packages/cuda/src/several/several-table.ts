@@ -22,7 +22,6 @@ import {
   type Output,
   PROBE_HISTOGRAM,
   type Scalar,
-  type ScalarType,
   scalarsOf,
   type Table,
   type TableSpec,
@@ -319,18 +318,6 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND);
   }
 
-  /** The columns of a batch, and what their elements are. */
-  #columnsOf(keys: Input<K>, values: Input<V> | null, where?: ColumnInput<"u8">) {
-    const { key, value } = this.spec;
-    const typed = (columns: readonly ColumnInput[], types: readonly Scalar[]) =>
-      columns.map((column, i) => ({ column, type: types[i] as ScalarType }));
-    return [
-      ...typed(inputsOf(keys), scalarsOf<Scalar>(key)),
-      ...(values ? typed(inputsOf(values), scalarsOf<Scalar>(value)) : []),
-      ...(where ? [{ column: where as ColumnInput, type: "u8" as const }] : []),
-    ];
-  }
-
   /** Exchanges a batch round by round. @param most elements of a GPU in a round */
   async #eachRound(
     keys: Input<K>,
@@ -346,7 +333,11 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const total = lengthOf(inputsOf(keys));
     const rounds = cutSpans(spans, most);
     const sums = { done: 0, moved: 0, selected: 0 };
-    const columns = this.#columnsOf(keys, values, call.where);
+    const columns = [
+      ...typedColumns(keys, this.spec.key),
+      ...(values ? typedColumns(values as Input<KeyType>, this.spec.value) : []),
+      ...(call.where ? [{ column: call.where as ColumnInput, type: "u8" as const }] : []),
+    ];
     const isAhead = rounds.length > 1 && !areThere(columns.map(({ column }) => column));
     const ahead = isAhead ? new InputsAhead(gpus.lane("up"), rounds, columns) : undefined;
     await inRounds(gpus, rounds.length, {
@@ -381,15 +372,13 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const { key, value } = this.spec;
     const { seed } = this.host;
     const start = performance.now();
-    const keyColumns = inputsOf(keys);
-    const types = scalarsOf<Scalar>(key);
-    const keyParts = keyColumns.map((column, i) => ({ column, type: types[i] }));
     const { where } = call;
     const inputs = await arriving;
-    const batch = await SortedBatch.of(on, spans, { keys: keyParts, seed, where }, 1, inputs);
+    const columns = typedColumns(keys, key);
+    const batch = await SortedBatch.of(on, spans, { keys: columns, seed, where }, 1, inputs);
     const exchange = batch.whole();
     try {
-      const ofKeys = await delivered(exchange, key as K, keyColumns);
+      const ofKeys = await delivered(exchange, key as K, inputsOf(keys));
       const ofValues = values && (await delivered(exchange, value as V, inputsOf(values)));
       const marked = (count: number) => call.rejected !== undefined && count > 0;
       const flags = await settled(
@@ -527,6 +516,12 @@ async function delivered<T extends KeyType | ValueType>(
   }
   const ofOwner = (owner: number) => all.map((column) => column[owner]);
   return exchange.counts.map((_, owner) => elementsOf(type, ofOwner(owner)) as Input<T>);
+}
+
+/** The columns of elements, and what these are. */
+function typedColumns(elements: Input<KeyType>, type: KeyType | ValueType | null) {
+  const types = scalarsOf<Scalar>(type);
+  return inputsOf(elements).map((column, i) => ({ column, type: types[i] }));
 }
 
 const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>
