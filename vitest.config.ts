@@ -17,7 +17,10 @@ const CONFORMANCE = "test/conformance/**/*.test.ts";
 /** What bulk calls do, for strategies and devices that are forced upon all of them. */
 const OPERATIONS =
   "test/conformance/{contains,erase,find,insert,insert-and-find,insert-or-assign,sentinels}.test.ts";
-/** Of the partitioned strategy, whose kernels have tests of their own, `npm test` takes lookups, inserts, and keys that look like marks. */
+/**
+ * Of the partitioned strategy, whose kernels have tests of their own, `npm test` takes lookups, inserts, and keys that look
+ * like marks.
+ */
 const FORCED = long ? OPERATIONS : "test/conformance/{contains,find,insert-and-find,sentinels}.test.ts";
 /** What several GPUs do otherwise than one; `npm run test:long` has the whole suite on them. */
 const SHARED =
@@ -27,8 +30,8 @@ const RELATIONAL =
   "test/{arrow/payload-types,relational/{aggregate/float-sums,device/{device-tables,dictionary-keys},group/{device-groups,distinct,group-batches,group-by,random-groups},join/{full-join-keys,is-in,join,join-index,join-kinds,join-oracle,join-select},keys/key-types,random-tables,tpch/tpch}}.test.ts";
 const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 /**
- * Where a page differs from Node, which compiles the same WGSL with the same Dawn: memory and transfers, waiting, aborts, the device, errors,
- * and each container and each type of keys once. `npm run test:long` has the whole suite in pages.
+ * Where a page differs from Node, which compiles the same WGSL with the same Dawn: memory and transfers, waiting, aborts,
+ * the device, errors, and each container and each type of keys once. `npm run test:long` has the whole suite in pages.
  */
 const HOST_MATTERS =
   "test/conformance/{bloom-filter,calls-in-flight,clear,contains,create,device,device-arrays,device-loss,dynamic-limits,errors,find,hash-functions,hyperloglog,insert,insert-and-find,insert-or-assign,joined-calls,lifetime,mask,memory,multimap-bytes,options,pinned-arrays,rehash,relational,retrieve-all,signals,utf8-maps,whole-table,wide-columns}.test.ts";

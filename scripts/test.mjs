@@ -1,5 +1,5 @@
-// npm test: every feature on every engine, with nothing but what npm installed. The last lines name the tests that failed, and say how many
-// passed; a step that fails without a failed test in it (build, types, sizes, package) counts as one failed.
+// npm test: every feature on every engine, with nothing but what npm installed. The last lines name the tests that failed,
+// and say how many passed; a step that fails without a failed test in it (build, types, sizes, package) counts as one failed.
 //
 //   npm test                                 all steps
 //   npm test -- --project cpu hash           build, then Vitest alone, with these arguments

@@ -1,12 +1,12 @@
 // Runs before each test file. What it imports stays loaded where files of a process share modules.
 import { inject, vi } from "vitest";
 import "./helpers/fast-equality.js";
+import { onSwiftShader } from "./helpers/software-gpu.js";
 
-const isSoftware = /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? "");
-const isNode = inject("backend") === "webgpu" && inject("host") === "node" && isSoftware;
-// Dawn bounds every index of a kernel, which SwiftShader takes a fourth of all time to compile. Pages, the project webgpu-partitioned and
-// long runs have that; here a kernel that goes past its memory is seen.
-if (isNode && inject("bulk") === "auto" && !inject("long")) {
+const isSoftwareInNode = inject("backend") === "webgpu" && inject("host") === "node" && onSwiftShader;
+// Dawn bounds every index of a kernel, which SwiftShader takes a fourth of all time to compile. Pages, the project
+// webgpu-partitioned and long runs have that; here a kernel that goes past its memory is seen.
+if (isSoftwareInNode && inject("bulk") === "auto" && !inject("long")) {
   vi.doMock("webgpu", async (original) => {
     const dawn = await original<typeof import("webgpu")>();
     const create = (flags: string[]) => dawn.create([...flags, "enable-dawn-features=disable_robustness"]);

@@ -13,8 +13,8 @@ export function rounds(short: number): number {
 }
 
 /**
- * Cases of a product of options: in `npm test` those that hold each value of each option at least once, which a test chooses; in
- * `npm run test:long` all.
+ * Cases of a product of options: in `npm test` those that hold each value of each option at least once, which a test
+ * chooses; in `npm run test:long` all.
  */
 export function covering<C>(cases: readonly C[], isTaken: (each: C, number: number) => boolean): C[] {
   return cases.filter((each, i) => isLong() || isTaken(each, i));

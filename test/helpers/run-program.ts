@@ -53,7 +53,10 @@ export async function runProgram(
   }
 }
 
-/** Runs programs one after the other in one process, and tells what each prints. What they leave behind must let the process end. */
+/**
+ * Runs programs one after the other in one process, and tells what each prints. What they leave behind must let the process
+ * end.
+ */
 export async function runPrograms(sources: readonly string[]): Promise<ProgramResult[]> {
   const names = sources.map((_, i) => `one-of-many-${i}.mjs`);
   const beside = Object.fromEntries(names.map((name, i) => [name, sources[i]]));

@@ -10,6 +10,7 @@ import {
   type Strategy,
 } from "../../../src/index.js";
 import { isLong } from "../../helpers/rounds.js";
+import { onSwiftShader } from "../../helpers/software-gpu.js";
 
 /** The engine under test. */
 export const backend = inject("backend");
@@ -23,12 +24,8 @@ export const onGpu = backend !== "cpu";
  */
 export const inBrowser = inject("host") === "browser";
 
-/**
- * True where the GPU is SwiftShader: in the browser, and in Node when the Vulkan loader was pointed at it (vitest.config.ts
- * does; a machine with a real GPU does not).
- */
-export const onSoftwareGpu =
-  onWebgpu && (inBrowser || /swiftshader/i.test(globalThis.process?.env?.VK_ICD_FILENAMES ?? ""));
+/** True where the GPU is SwiftShader: in the browser, and in Node where there is no other. */
+export const onSoftwareGpu = onWebgpu && (inBrowser || onSwiftShader);
 
 /** True where a GPU is stood in for by the CPU: by SwiftShader, or by the emulator of packages/cuda (vitest.config.ts). */
 const isEmulated = onSoftwareGpu || (onCuda && /emulator/.test(process.env.WARPMAP_CUDA_DRIVER ?? ""));

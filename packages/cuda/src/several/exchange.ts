@@ -14,13 +14,13 @@ import {
   type Readback,
   type Recorder,
   type ScalarType,
-  Scratch,
+  type Scratch,
   scalarBytes,
 } from "warpmap/engine";
 import { addressOf } from "../runtime/memory.js";
 import { blocksFor } from "../table/table-state.js";
 import { type Gpus, settled } from "./gpus.js";
-import { type Inputs, rangeOf } from "./inputs.js";
+import { type Inputs, rangeOf, scratchOf } from "./inputs.js";
 import { MOVE_BLOCKS, ownerKernels, TILE, TILE_THREADS } from "./owner-kernels.js";
 import type { Span } from "./pieces.js";
 
@@ -221,14 +221,14 @@ export class Exchange {
     await this.#submit(on, ownerKernels.take, moving, reads);
   }
 
-  /** Has each source do what is recorded of all columns, all of them at once, between what all GPUs do before and after. */
+  /** Has all sources do at once what is recorded of each column, between what all GPUs do before and after. */
   async #submit<P extends string, B extends string>(
     on: Gpus,
-    source: KernelSource<P, B, never>,
+    kernelSource: KernelSource<P, B, never>,
     columns: readonly Moving<P, B>[],
     reads: readonly (readonly Readback[])[] = [],
   ): Promise<void> {
-    const moves = await settled(this.sources.map((_, s) => this.#movesOf(on, s, source, columns)));
+    const moves = await settled(this.sources.map((_, s) => this.#movesOf(on, s, kernelSource, columns)));
     on.meet();
     const arrivals: Promise<void>[] = [];
     try {
@@ -261,8 +261,9 @@ export class Exchange {
     const parts: Part[][] = [];
     for (const { bytes, there } of columns)
       parts.push(this.#partsOf(source, s, bytes, there, await this.#between(on, source, bytes)));
-    const buffer = await this.scratchOf(source.gpu, on).buffer(SEGMENT_BYTES * parts.flat().length + 4);
-    gpu.write(buffer, 0, segmentsOf(parts.flat()));
+    const segments = segmentsOf(parts.flat());
+    const buffer = await this.scratchOf(source.gpu, on).buffer(segments.length + 4);
+    gpu.write(buffer, 0, segments);
     const starts = startsOf(parts.map(({ length }) => length));
     const TILES = Math.ceil(source.count / TILE);
     const kernel = await gpu.compile(kernelSource, { WORKGROUP: TILE_THREADS } as never);
@@ -312,7 +313,7 @@ export class Exchange {
 
   /** Memory of a GPU for the time of this exchange. @param on whose streams write it */
   scratchOf(gpu: number, on = this.gpus): Scratch {
-    return getOrMake(this.#scratch, on, () => on.hosts.map((host) => new Scratch(host.gpu)))[gpu];
+    return getOrMake(this.#scratch, on, () => scratchOf(on))[gpu];
   }
 
   /** @param isDone no stream works on its memory any more */

@@ -35,7 +35,7 @@ interface Place {
   readonly offset: number;
 }
 
-/** Where elements go: from the host to a GPU, from there to those who own them, or results to where the elements came from. */
+/** Where elements go: from the host to a GPU, to those who own them, or results to where the elements came from. */
 type Way = "up" | "there" | "back";
 
 export class Gpus {

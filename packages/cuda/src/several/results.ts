@@ -16,6 +16,7 @@ import {
   type Readback,
   type ScalarArrays,
   type ScalarType,
+  type Scratch,
   scalarBytes,
 } from "warpmap/engine";
 import type { Exchange } from "./exchange.js";
@@ -118,42 +119,35 @@ export class Columns {
     absent: readonly (readonly number[])[],
     on: Gpus,
   ): Promise<void> {
-    const all = this.outputs.map((output, c) => ({ c, results: results[c], absent: absent[c], output }));
-    const isStaged = ({ output }: (typeof all)[number]) =>
-      !(output instanceof DeviceArray || output instanceof PinnedArray);
-    // typed arrays by way of pinned memory, of one column at a time
-    const together = all.filter((each) => !isStaged(each));
-    for (const columns of [together, ...all.filter(isStaged).map((each) => [each])])
-      if (columns.length > 0) await this.#bring(exchange, spans, columns, on);
+    const bring = async (numbers: readonly number[]) => {
+      const places = await settled(
+        spans.map((span) =>
+          settled(numbers.map((c) => this.#placeOf(c, span, exchange.scratchOf(span.gpu, on)))),
+        ),
+      );
+      const columns = numbers.map((c, i) => ({
+        ...{ type: this.types[c], results: results[c], absent: absent[c] },
+        to: places.map((columns) => columns[i].at),
+      }));
+      const reads = places.map((columns) => columns.flatMap((place) => place.reads));
+      await exchange.bringBack(columns, reads, on);
+      for (const [i, c] of numbers.entries())
+        await settled(spans.map((span, s) => this.#distribute(on, c, span, columns[i].to[s])));
+    };
+    const isStaged = (c: number) =>
+      !(this.outputs[c] instanceof DeviceArray || this.outputs[c] instanceof PinnedArray);
+    const numbers = [...this.outputs.keys()];
+    // typed arrays come by way of pinned memory: that of one column at a time
+    for (const some of [numbers.filter((c) => !isStaged(c)), ...numbers.filter(isStaged).map((c) => [c])])
+      if (some.length > 0) await bring(some);
   }
 
-  async #bring(
-    exchange: Exchange,
-    spans: readonly Span[],
-    returning: readonly Returning[],
-    on: Gpus,
-  ): Promise<void> {
-    const places = await settled(
-      spans.map((span) =>
-        settled(
-          returning.map(async ({ c }): Promise<Place> => {
-            const at = this.#inPlace(c, span);
-            if (at) return { at, reads: [] };
-            const bytes = span.count * scalarBytes[this.types[c]];
-            const buffer = await exchange.scratchOf(span.gpu, on).buffer(bytes + 4);
-            return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
-          }),
-        ),
-      ),
-    );
-    const columns = returning.map(({ c, results, absent }, i) => ({
-      ...{ type: this.types[c], results, absent },
-      to: places.map((columns) => columns[i].at),
-    }));
-    const reads = places.map((columns) => columns.flatMap((place) => place.reads));
-    await exchange.bringBack(columns, reads, on);
-    for (const [i, { c }] of returning.entries())
-      await settled(spans.map((span, s) => this.#distribute(on, c, span, columns[i].to[s])));
+  /** Where a range of a column comes first on its GPU, and what brings it from there to the host. */
+  async #placeOf(c: number, span: Span, scratch: Scratch): Promise<Place> {
+    const at = this.#inPlace(c, span);
+    if (at) return { at, reads: [] };
+    const buffer = await scratch.buffer(span.count * scalarBytes[this.types[c]] + 4);
+    return { at: { buffer }, reads: this.#readsOf(c, span, { buffer }) };
   }
 
   /** Takes whole columns in, which lie on the GPUs of the spans. */
@@ -230,13 +224,6 @@ function hostColumn(type: ScalarType, length: number): ColumnTarget {
     const fix = 'Ask for output "device", and read that in pieces; or make calls with fewer elements.';
     throw new LimitError("memory", length * scalarBytes[type], Number.NaN, fix, { cause });
   }
-}
-
-/** A column of results of a round. */
-interface Returning {
-  readonly c: number;
-  readonly results: readonly (DeviceArray | null)[];
-  readonly absent: readonly number[];
 }
 
 interface Place {

@@ -1,7 +1,7 @@
 /** Rows of tables on the GPUs that work on them, as far as their columns go from one GPU to another: words without nulls. */
-import { type DeviceColumn, type DeviceKeys, type RowOperations, Scratch, type Words } from "warpmap/engine";
+import type { DeviceColumn, DeviceKeys, RowOperations, Words } from "warpmap/engine";
 import { type Gpus, settled } from "./gpus.js";
-import { arrayAt } from "./inputs.js";
+import { arrayAt, scratchOf } from "./inputs.js";
 import { spansOf } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { exchangeRemark, ROUND } from "./rounds.js";
@@ -86,7 +86,7 @@ export class RowsThere {
     const { gpus } = host;
     const spans = gpus.hosts.map((_, gpu) => ({ gpu, first: 0, count: where === "everywhere" ? rows : 0 }));
     if (where === "in place") for (const span of spansOf(rows, 4, gpus.count, 0)) spans[span.gpu] = span;
-    const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+    const scratch = scratchOf(gpus);
     const bring = (data: Words | Uint32Array, words: number) =>
       settled(
         spans.map(({ gpu, first, count }) =>

@@ -2,22 +2,21 @@
  * Sketches on several GPUs: each GPU has one of what it was given. They are joined when somebody asks: into the first
  * for its contents, and from there into all for look-ups.
  */
-import {
-  type BasicType,
-  type CallOptions,
-  type ColumnInput,
-  type ColumnOutput,
-  type Combination,
-  type Destination,
-  type DeviceArray,
-  type EngineFilter,
-  type EngineRegisters,
-  type EngineSketch,
-  Scratch,
-  type SketchOperations,
+import type {
+  BasicType,
+  CallOptions,
+  ColumnInput,
+  ColumnOutput,
+  Combination,
+  Destination,
+  DeviceArray,
+  EngineFilter,
+  EngineRegisters,
+  EngineSketch,
+  SketchOperations,
 } from "warpmap/engine";
 import { settled } from "./gpus.js";
-import { arrayAt } from "./inputs.js";
+import { arrayAt, scratchOf } from "./inputs.js";
 import { arrayOf, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 
@@ -173,7 +172,7 @@ abstract class SeveralSketch<K extends BasicType, S extends EngineSketch<K>> imp
     const { signal, strategy, log, where } = call;
     call.signal?.throwIfAborted();
     call.checkInputs?.();
-    const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+    const scratch = scratchOf(gpus);
     try {
       await settled(
         this.spansOf(keys).map(async (span, s) => {

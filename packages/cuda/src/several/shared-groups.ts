@@ -17,7 +17,7 @@ import {
 import { blocksFor } from "../table/table-state.js";
 import { settled } from "./gpus.js";
 import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
-import { rangeOf } from "./inputs.js";
+import { rangeOf, scratchOf } from "./inputs.js";
 import { groupLocally, reductionsAt } from "./local-groups.js";
 import { isMergeable, mergeGroups } from "./merge-groups.js";
 import { ownerKernels } from "./owner-kernels.js";
@@ -134,7 +134,7 @@ export async function distinctShared(
   const chunks = chunksFor(host, keys.rows);
   const sorted = await sortedRows(host, keys.rows, keyParts, chunks);
   const kept: GroupsOf[] = [];
-  const scratch = gpus.hosts.map(({ gpu }) => new Scratch(gpu));
+  const scratch = scratchOf(gpus);
   const { signal, log } = call;
   let moved = 0;
   try {
