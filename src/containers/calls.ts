@@ -73,7 +73,12 @@ export class Calls<K extends KeyType> {
       const working = ready ? ready.then(operation) : operation();
       return columns.length > 0 ? watched(working, call) : working;
     };
-    return this.#queue.add(begin).finally(() => Promise.all(releases.map((release) => release())));
+    return this.#queue.add(begin).finally(async () => {
+      const back = releases.map((release) => release());
+      // where one does not come back, the others have when that is told
+      await Promise.allSettled(back);
+      await Promise.all(back);
+    });
   }
 
   /** The same for a reading call. A small one goes together with those of its kind that still wait. */

@@ -178,8 +178,14 @@ it("an array that could not be mapped is not in use, and serves the next call", 
   const buffer = placeOf(into.values).buffer as GPUBuffer;
   const { mapAsync } = buffer;
   buffer.mapAsync = () => Promise.reject(new Error("injected"));
+  // the other one takes its time
+  const found = placeOf(into.found).buffer as GPUBuffer;
+  const mapFound = found.mapAsync;
+  found.mapAsync = (...mode) =>
+    new Promise((resolve) => setTimeout(resolve, 20)).then(() => mapFound.apply(found, mode));
   await rejection(map.find(keys, { into }), EngineError);
-  expect(into.values.inUse).toBe(false);
+  expect([into.values.inUse, into.found.inUse]).toEqual([false, false]);
+  found.mapAsync = mapFound;
   expect(() => into.values.array).toThrow(EngineError);
   buffer.mapAsync = mapAsync;
   expectSame((await map.find(keys, { into })).values, keys.array);
