@@ -194,6 +194,18 @@ struct partition_scatter_arguments {
   uint32_t COUNT, FIRST_BITS, BITS, TILES;
 };
 
+struct partition_count_owned_arguments {
+  Range keys, mask, cursors;
+  WARPMAP_PARTITION_CONSTANTS
+  uint32_t COUNT, BITS, OWNERS, OWNER_BITS, SEED;
+};
+
+struct partition_scatter_owned_arguments {
+  Range ends, keys, values, mask, cursors, sortedKeys, sortedValues, places;
+  WARPMAP_PARTITION_CONSTANTS
+  uint32_t COUNT, FIRST_BITS, BITS, TILES, OWNERS, OWNER_BITS, SEED;
+};
+
 struct partition_gather_arguments {
   Range ends, places, sortedValues, sortedFound, values, found;
   uint32_t COUNT, FIRST_BITS, MISSING, MISSING_HIGH;

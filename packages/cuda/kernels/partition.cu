@@ -23,9 +23,13 @@
 // `ends` (null with one level) has the parts' ends. Shared memory has the size that the launch says: countBytes and
 // scatterBytes.
 //
+// partition_count_owned and partition_scatter_owned sort keys by the GPU that owns them first, in the upper OWNER_BITS of the
+// BITS, and those of an owner by partition.
+//
 // Shared memory, not bandwidth, bounds a scatter: threads have all keys of a tile in registers at once, and few
 // instructions for each.
 #include "batch.cuh"
+#include "owner-hash.cuh"
 
 namespace warpmap {
 
@@ -105,9 +109,28 @@ template <int K> struct Partitioning {
   }
 };
 
-template <int K> WARPMAP_DEVICE void countPartitions(const partition_count_arguments& a) {
+/// The same of a table on several GPUs: by the owner, in the upper OWNER_BITS of the `bits`, and by the upper bits of the hash.
+template <int K> struct OwnedPartitioning : Partitioning<K> {
+  using Key = typename Partitioning<K>::Key;
+  u32 owners, seed, hashBits;
+
+  template <class Arguments> WARPMAP_DEVICE OwnedPartitioning(const Arguments& a, u32, u32 bits)
+      : Partitioning<K>(a, 0, bits - a.OWNER_BITS), owners(a.OWNERS), seed(a.SEED), hashBits(bits - a.OWNER_BITS) {}
+
+  template <u32 ITEMS> WARPMAP_DEVICE void of(const Key (&keys)[ITEMS], u32 (&partitions)[ITEMS]) const {
+    Partitioning<K>::of(keys, partitions);
+#pragma unroll
+    for (u32 i = 0; i < ITEMS; i++) {
+      u32 step = ownerStep(seed, u32(keys[i]));
+      if constexpr (K == 2) step = ownerStep(step, u32(u64(keys[i]) >> 32));
+      partitions[i] |= ownerOf(step, owners) << hashBits;
+    }
+  }
+};
+
+template <int K, class Partitions, class Arguments> WARPMAP_DEVICE void countPartitions(const Arguments& a) {
   constexpr u32 TILE = COUNT_BLOCK * COUNT_ITEMS;
-  const Partitioning<K> partitions(a, 0, a.BITS);
+  const Partitions partitions(a, 0, a.BITS);
   WARPMAP_DYNAMIC_SHARED(bytes);
   u32* const counts = (u32*)bytes;
   const u32 used = 1u << a.BITS;
@@ -157,7 +180,7 @@ template <u32 THREADS> WARPMAP_DEVICE u32 sumBefore(u32 mine, u32& total) {
 using ItemsOfTile = Items<SCATTER_BLOCK, SCATTER_ITEMS>;
 
 /// Calls visit(part, first, count) for the tiles of this block: neighbouring elements of one part.
-template <class Visit> WARPMAP_DEVICE void eachTile(const partition_scatter_arguments& a, const Visit& visit) {
+template <class Arguments, class Visit> WARPMAP_DEVICE void eachTile(const Arguments& a, const Visit& visit) {
   const u32* ends = (const u32*)a.ends.at;
   const u32 part = blockIdx.x / a.TILES;
   const u32 begin = part == 0 ? 0 : ends[part - 1], count = (ends == nullptr ? a.COUNT : ends[part]) - begin;
@@ -169,11 +192,11 @@ template <class Visit> WARPMAP_DEVICE void eachTile(const partition_scatter_argu
   }
 }
 
-template <int K, int V>
-WARPMAP_DEVICE void scatterTile(const partition_scatter_arguments& a, u32 part, u32 first, u32 count) {
+template <int K, int V, class Partitions, class Arguments>
+WARPMAP_DEVICE void scatterTile(const Arguments& a, u32 part, u32 first, u32 count) {
   using Key = typename WordsOf<K>::Type;
   using Value = typename WordsOf<V>::Type;
-  const Partitioning<K> partitions(a, a.FIRST_BITS, a.BITS);
+  const Partitions partitions(a, a.FIRST_BITS, a.BITS);
   const u32 used = 1u << a.BITS;
   u32* const cursors = (u32*)a.cursors.at + (part << a.BITS);
   // the tile in the order of partitions; what takes a place in the tile to one in the sorted batch; and of each partition
@@ -299,8 +322,8 @@ template <int V> WARPMAP_DEVICE void gather(const partition_gather_arguments& a)
 
 using namespace warpmap;
 
-WARPMAP_KERNEL(partition_count_1, partition_count_arguments, COUNT_BLOCK) { countPartitions<1>(a); }
-WARPMAP_KERNEL(partition_count_2, partition_count_arguments, COUNT_BLOCK) { countPartitions<2>(a); }
+WARPMAP_KERNEL(partition_count_1, partition_count_arguments, COUNT_BLOCK) { countPartitions<1, Partitioning<1>>(a); }
+WARPMAP_KERNEL(partition_count_2, partition_count_arguments, COUNT_BLOCK) { countPartitions<2, Partitioning<2>>(a); }
 
 WARPMAP_KERNEL(partition_offsets, partition_offsets_arguments, 1024, 2) {
   u32* const cursors = (u32*)a.cursors.at;
@@ -324,7 +347,9 @@ WARPMAP_KERNEL(partition_offsets, partition_offsets_arguments, 1024, 2) {
 
 #define SCATTER_KERNEL(K, V)                                                                                   \
   WARPMAP_KERNEL(partition_scatter_##K##_##V, partition_scatter_arguments, SCATTER_BLOCK, K + V < 4 ? 2 : 1) { \
-    eachTile(a, [&](u32 part, u32 first, u32 count) { scatterTile<K, V>(a, part, first, count); });            \
+    eachTile(a, [&](u32 part, u32 first, u32 count) {                                                          \
+      scatterTile<K, V, Partitioning<K>>(a, part, first, count);                                               \
+    });                                                                                                        \
   }
 SCATTER_KERNEL(1, 0)
 SCATTER_KERNEL(1, 1)
@@ -332,6 +357,18 @@ SCATTER_KERNEL(1, 2)
 SCATTER_KERNEL(2, 0)
 SCATTER_KERNEL(2, 1)
 SCATTER_KERNEL(2, 2)
+
+#define OWNED_KERNELS(K)                                                                               \
+  WARPMAP_KERNEL(partition_count_owned_##K, partition_count_owned_arguments, COUNT_BLOCK) {            \
+    countPartitions<K, OwnedPartitioning<K>>(a);                                                       \
+  }                                                                                                    \
+  WARPMAP_KERNEL(partition_scatter_owned_##K, partition_scatter_owned_arguments, SCATTER_BLOCK, 2) {   \
+    eachTile(a, [&](u32 part, u32 first, u32 count) {                                                  \
+      scatterTile<K, 0, OwnedPartitioning<K>>(a, part, first, count);                                  \
+    });                                                                                                \
+  }
+OWNED_KERNELS(1)
+OWNED_KERNELS(2)
 
 WARPMAP_KERNEL(partition_gather_1, partition_gather_arguments, SCATTER_BLOCK, 2) { gather<1>(a); }
 WARPMAP_KERNEL(partition_gather_2, partition_gather_arguments, SCATTER_BLOCK, 2) { gather<2>(a); }

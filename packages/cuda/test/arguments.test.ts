@@ -36,14 +36,13 @@ it.each(Object.keys(operations) as Operation[])("%s", (operation) => {
   expect(fieldsOf(operation)).toEqual(declaredBy(tableKernel(operation, "1_1")));
 });
 
-const { count, offsets, scatter, gather } = partitionKernels;
+const { count, countOwned, offsets, scatter, scatterOwned, gather } = partitionKernels;
 
 const owners = [...Object.values<KernelSource>(ownerKernels), ...Object.values<KernelSource>(groupKernels)];
 
-it.each([numberRows, markChosen, count(1), offsets, scatter(1, 2), gather(2), ...owners])(
-  "$label",
-  (source) => {
-    const struct = argumentsName(source).replace(/(_\d)+$/, "");
-    expect(fieldsOf(struct)).toEqual(declaredBy(source));
-  },
-);
+const partitions = [count(1), countOwned(1), offsets, scatter(1, 2), scatterOwned(1), gather(2)];
+
+it.each([numberRows, markChosen, ...partitions, ...owners])("$label", (source) => {
+  const struct = argumentsName(source).replace(/(_\d)+$/, "");
+  expect(fieldsOf(struct)).toEqual(declaredBy(source));
+});

@@ -139,6 +139,9 @@ export class CudaContext {
   async arrived(what: string): Promise<void> {
     const event = this.record();
     const submitted = this.#submitted;
+    // a wait begins without a turn: what goes on besides, on other GPUs for one, submits its work first
+    await new Promise(process.nextTick);
+    this.checkAlive();
     const waiting = this.#waiting.wait(event);
     const result = typeof waiting === "number" ? waiting : await this.guard(waiting);
     this.#events.push(event);

@@ -94,7 +94,7 @@ interface Move<P extends string, B extends string> {
 }
 
 /** A column of results, as it comes back from the owners. */
-interface ResultColumn {
+export interface ResultColumn {
   readonly type: ScalarType;
   /** In the order of `deliver`; null where an owner has none. */
   readonly results: readonly (DeviceArray | null)[];
@@ -102,6 +102,21 @@ interface ResultColumn {
   readonly to: readonly Range[];
   /** The words of what elements without an owner get. */
   readonly absent: readonly number[];
+}
+
+/** What brings results to where a batch's elements came from. */
+export interface WayBack {
+  /** Memory of a GPU until it is released. @param on whose streams write it */
+  scratchOf(gpu: number, on: Gpus): Scratch;
+  /**
+   * @param reads of each source, when all is there
+   * @param on whose streams do it
+   */
+  bringBack(
+    columns: readonly ResultColumn[],
+    reads: readonly (readonly Readback[])[],
+    on: Gpus,
+  ): Promise<void>;
 }
 
 /** Bytes of a part as kernels read it. */
@@ -116,7 +131,7 @@ function segmentsOf(parts: readonly Part[]): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
-export class Exchange {
+export class Exchange implements WayBack {
   /** Elements that each owner gets, and all of them. */
   readonly counts: readonly number[];
   readonly total: number;
@@ -189,11 +204,6 @@ export class Exchange {
     return counts.map((count, owner) => gpus.view(owner, type, count * each, { buffer: buffers[owner] }));
   }
 
-  /**
-   * Brings columns of results from the owners to where the elements came from.
-   * @param reads of each source, when all is there
-   * @param on whose streams do it
-   */
   async bringBack(
     columns: readonly ResultColumn[],
     reads: readonly (readonly Readback[])[],

@@ -95,6 +95,11 @@ export class Gpus {
     return this.#reach[from][to];
   }
 
+  /** Whether each reads and writes the memory of all. */
+  get reachAll(): boolean {
+    return this.#reach.every((row) => row.every((reaches) => reaches));
+  }
+
   /** Memory of a GPU as an array, which stays its owner's. */
   view<T extends ScalarType>(
     gpu: number,

@@ -19,7 +19,7 @@ import {
   type Scratch,
   scalarBytes,
 } from "warpmap/engine";
-import type { Exchange } from "./exchange.js";
+import type { WayBack } from "./exchange.js";
 import { type Gpus, settled } from "./gpus.js";
 import { cutArray, overlaps, piecesOf, type Span } from "./pieces.js";
 
@@ -113,7 +113,7 @@ export class Columns {
    * @param on whose streams do it
    */
   async bringBack(
-    exchange: Exchange,
+    exchange: WayBack,
     spans: readonly Span[],
     results: readonly (readonly (DeviceArray | null)[])[],
     absent: readonly (readonly number[])[],

@@ -32,23 +32,21 @@ import {
 import { addTally, CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
 import type { Exchange } from "./exchange.js";
+import { insertInTurn } from "./filling.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, InputsAhead } from "./inputs.js";
 import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { exchangeRemark, type GoBack, HOST_ROUND, inRounds, ROUND } from "./rounds.js";
 import { SortedBatch } from "./sorted-batch.js";
+import { SortedLookUps } from "./sorted-look-ups.js";
 
 /** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
 const SPARE = 8;
 
 type PartCall = Pick<CallOptions, "signal" | "log" | "strategy" | "groupSize">;
-interface TableRound<K extends KeyType, V extends ValueType> {
+interface TableRound<K extends KeyType, V extends ValueType> extends Exchanged {
   readonly exchange: Exchange;
-  /** What came up ahead of it: of no use once it is exchanged. */
-  readonly inputs: Inputs | undefined;
-  /** Ranges of the batch that its GPUs have, in the order of the exchange's sources. */
-  readonly spans: readonly Span[];
   /** Of each owner. */
   readonly keys: readonly Input<K>[];
   readonly values: readonly (Input<V> | null)[];
@@ -58,7 +56,24 @@ interface TableRound<K extends KeyType, V extends ValueType> {
   call(owner: number): PartCall;
   /** Freed with the round. */
   readonly made: DeviceArray[];
+}
+
+type TableBatch<K extends KeyType, V extends ValueType> = readonly [Input<K>, Input<V> | null, InsertCall];
+
+/** A round whose elements are where they are worked on. */
+interface Exchanged {
+  readonly exchange: { readonly moved: number; readonly total: number };
+  /** What came up ahead of it: of no use once it is exchanged. */
+  readonly inputs: Inputs | undefined;
+  /** Ranges of the batch that its GPUs have, in the order of the exchange's sources. */
+  readonly spans: readonly Span[];
   release(isDone?: boolean): void;
+}
+
+interface TableWork<R> {
+  /** @param on whose streams do it @param arriving what comes up ahead of it */
+  exchange(on: Gpus, spans: readonly Span[], arriving: Promise<Inputs> | undefined): Promise<R>;
+  work(round: R): Promise<GoBack | undefined>;
 }
 
 export class SeveralTable<K extends KeyType, V extends ValueType> implements Table<K, V> {
@@ -125,14 +140,14 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       return (on: Gpus) => results.bringBack(exchange, spans, [flags], [[0]], on);
     };
     // equal keys of the whole batch meet
-    await results.keepUnlessThrown(() => this.#eachRound(keys, null, call, work, Number.POSITIVE_INFINITY));
+    await results.keepUnlessThrown(() => this.#eachRound([keys, null, call], work, Number.POSITIVE_INFINITY));
     return { chosen: results.outputs[0] as DeviceArray<"u8">, selected };
   }
 
   async insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
     const tally: InsertTally = { inserted: 0, existing: 0, rejected: 0 };
     const marks = call.rejected && Columns.over(this.host, [call.rejected]);
-    await this.#eachRound(keys, values, call, async (round) => {
+    await this.#eachRound([keys, values, call], async (round) => {
       const { exchange, spans, flags } = round;
       const tallies = await this.#insertEach(exchange, round.keys, (part, owner) => {
         const rejected = flags[owner];
@@ -175,39 +190,45 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const results = await Columns.create(this.host, output, [...types, "u8"], this.#spans(keys));
     const elements = (Array.isArray(missing) ? missing : [missing]) as (number | bigint)[];
     const absent = [...types.map((each, i) => wordsOf(each, elements[i])), [0]];
-    await this.#answering(
-      results,
-      [keys, null, call],
-      async (round) => {
-        const answers = await this.#each(
-          round.exchange,
-          (part, owner) => part.find(round.keys[owner], missing, "device", round.call(owner)),
-          ({ values, found }) => destroyAll([found, ...outputsOf(values)] as DeviceArray[]),
-        );
-        return answers.map((each) => each && [...outputsOf(each.values), each.found]);
-      },
-      absent,
-    );
+    const batch = [keys, null, call] as const;
+    if (this.#sortsFinds(batch, results)) await this.#lookUp(batch, results, missing);
+    else
+      await this.#answering(
+        results,
+        batch,
+        async (round) => {
+          const answers = await this.#each(
+            round.exchange,
+            (part, owner) => part.find(round.keys[owner], missing, "device", round.call(owner)),
+            ({ values, found }) => destroyAll([found, ...outputsOf(values)] as DeviceArray[]),
+          );
+          return answers.map((each) => each && [...outputsOf(each.values), each.found]);
+        },
+        absent,
+      );
     const values = elementsOf(type, results.outputs.slice(0, -1));
     return { values: values as Output<V>, found: results.outputs.at(-1) as Output<"u8"> };
   }
 
   async contains(keys: Input<K>, output: Destination, call: CallOptions): Promise<Output<"u8">> {
     const results = await Columns.create(this.host, output, ["u8"], this.#spans(keys));
-    await this.#answering(results, [keys, null, call], async (round) => {
-      const answers = await this.#each(
-        round.exchange,
-        (part, owner) => part.contains(round.keys[owner], "device", round.call(owner)),
-        (found) => destroyAll([found as DeviceArray]),
-      );
-      return answers.map((each) => each && [each]);
-    });
+    const batch = [keys, null, call] as const;
+    if (this.#sortsFinds(batch, results)) await this.#lookUp(batch, results);
+    else
+      await this.#answering(results, batch, async (round) => {
+        const answers = await this.#each(
+          round.exchange,
+          (part, owner) => part.contains(round.keys[owner], "device", round.call(owner)),
+          (found) => destroyAll([found as DeviceArray]),
+        );
+        return answers.map((each) => each && [each]);
+      });
     return results.outputs[0] as Output<"u8">;
   }
 
   async erase(keys: Input<K>, call: CallOptions): Promise<number> {
     let sum = 0;
-    await this.#eachRound(keys, null, call, async (round) => {
+    await this.#eachRound([keys, null, call], async (round) => {
       const erased = await this.#each(round.exchange, (part, owner) =>
         part.erase(round.keys[owner], round.call(owner)),
       );
@@ -293,23 +314,63 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   /** Runs a call of which results come back, and gives these up when it fails. */
   #answering(
     results: Columns,
-    [keys, values, call]: readonly [Input<K>, Input<V> | null, CallOptions],
+    batch: TableBatch<K, V>,
     answer: (round: TableRound<K, V>) => Promise<(readonly ColumnOutput[] | null)[]>,
     absent: readonly (readonly number[])[] = results.outputs.map(() => [0]),
   ): Promise<void> {
     return results.keepUnlessThrown(() =>
       this.#eachRound(
-        keys,
-        values,
-        call,
+        batch,
         async (round) => {
           const answers = (await answer(round)) as (DeviceArray[] | null)[];
           round.made.push(...answers.flatMap((columns) => columns ?? []));
           const columns = results.outputs.map((_, c) => answers.map((each) => each?.[c] ?? null));
           return (on: Gpus) => results.bringBack(round.exchange, round.spans, columns, absent, on);
         },
-        this.#roundOf([keys, values, call.where, ...results.outputs]),
+        this.#answeringRound(batch, results),
       ),
+    );
+  }
+
+  #answeringRound([keys, values, call]: TableBatch<K, V>, { outputs }: Columns): number {
+    return this.#roundOf([keys, values, call.where, ...outputs]);
+  }
+
+  /** Whether each GPU sorts keys to look up by owner and partition at once. */
+  #sortsFinds(batch: TableBatch<K, V>, results: Columns): boolean {
+    const { host, parts, spec } = this;
+    const [keys, , call] = batch;
+    if (typeof spec.key !== "string" || Array.isArray(spec.value) || !host.gpus.reachAll) return false;
+    const [longest = []] = cutSpans(this.#spans(keys), this.#answeringRound(batch, results));
+    const count = Math.max(0, ...longest.map((span) => span.count));
+    return count > 0 && parts.every((part) => part.sortsFinds(count, call));
+  }
+
+  /** Looks keys up from where they are: results lie beside them. */
+  #lookUp(batch: TableBatch<K, V>, results: Columns, missing?: Missing): Promise<void> {
+    const { host, parts, spec } = this;
+    const [keys, , { log }] = batch;
+    const { gpus } = host;
+    const [column] = typedColumns(keys, spec.key);
+    const words = parts[0].native.format;
+    const bytesOfValue = results.outputs.length > 1 ? 4 * (words.valueWords || words.keyWords) : 0;
+    return results.keepUnlessThrown(() =>
+      this.#inRounds(batch, this.#answeringRound(batch, results), {
+        exchange: async (on, spans, arriving) => {
+          const start = performance.now();
+          const inputs = await arriving;
+          const how = { inputs, seed: host.seed, bytesOfValue };
+          const exchange = await SortedLookUps.of(on, parts as never, spans, column, how);
+          if (log) await on.arrived();
+          log?.add("exchange", performance.now() - start);
+          return { exchange, inputs, spans, release: (isDone?: boolean) => exchange.release(isDone) };
+        },
+        async work({ exchange, spans }) {
+          await exchange.find(gpus, missing, log);
+          const nothing = results.outputs.map(() => []);
+          return (on) => results.bringBack(exchange, spans, nothing, nothing, on);
+        },
+      }),
     );
   }
 
@@ -318,13 +379,23 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND);
   }
 
-  /** Exchanges a batch round by round. @param most elements of a GPU in a round */
-  async #eachRound(
-    keys: Input<K>,
-    values: Input<V> | null,
-    call: InsertCall,
+  /** Brings elements to their owners round by round, who work on them. @param most elements of a GPU in a round */
+  #eachRound(
+    [keys, values, call]: TableBatch<K, V>,
     work: (round: TableRound<K, V>) => Promise<GoBack | undefined>,
     most = this.#roundOf([keys, values, call.where]),
+  ): Promise<void> {
+    const batch = [keys, values, call] as const;
+    return this.#inRounds(batch, most, {
+      exchange: (on, spans, arriving) => this.#exchanged(on, spans, batch, arriving),
+      work,
+    });
+  }
+
+  async #inRounds<R extends Exchanged>(
+    [keys, values, call]: TableBatch<K, V>,
+    most: number,
+    { exchange, work }: TableWork<R>,
   ): Promise<void> {
     const { gpus } = this.host;
     for (const { gpu } of gpus.hosts) gpu.checkAlive();
@@ -344,7 +415,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       exchange: async (i, on) => {
         call.signal?.throwIfAborted();
         call.checkInputs?.();
-        return this.#exchanged(on, rounds[i], [keys, values, call], ahead?.of(i, on));
+        return exchange(on, rounds[i], ahead?.of(i, on));
       },
       async work(round) {
         round.inputs?.release(true);
@@ -366,7 +437,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   async #exchanged(
     on: Gpus,
     spans: readonly Span[],
-    [keys, values, call]: readonly [Input<K>, Input<V> | null, InsertCall],
+    [keys, values, call]: TableBatch<K, V>,
     arriving: Promise<Inputs> | undefined,
   ): Promise<TableRound<K, V>> {
     const { key, value } = this.spec;
@@ -420,61 +491,20 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
 
   /**
    * The same of inserts. Where the table may get full, one GPU after another, so that all together take no more keys
-   * than it has slots; a GPU that owns more keys than it has slots for gets more.
+   * than it has slots.
    */
-  async #insertEach<T>(
+  #insertEach<T>(
     exchange: Exchange,
     keys: readonly Input<K>[],
     work: (part: CudaTable<K, V>, owner: number) => Promise<T>,
     giveUp?: (answer: T) => void,
   ): Promise<(T | null)[]> {
     const { counts, total } = exchange;
-    const hasRoom = this.parts.every((part, owner) => counts[owner] <= part.native.free);
+    const { parts, host } = this;
+    const hasRoom = parts.every((part, owner) => counts[owner] <= part.native.free);
     if (total <= this.#free && hasRoom) return this.#each(exchange, work, giveUp);
-    const answers: (T | null)[] = [];
-    try {
-      for (const [owner, count] of counts.entries()) {
-        if (count === 0) answers.push(null);
-        else {
-          if (count > this.parts[owner].native.free) await this.#makeRoom(owner, keys[owner]);
-          const part = this.parts[owner];
-          part.native.takeAtMost(this.#free);
-          answers.push(
-            await work(part, owner).finally(() => part.native.takeAtMost(Number.POSITIVE_INFINITY)),
-          );
-        }
-      }
-      return answers;
-    } catch (error) {
-      for (const answer of answers) if (answer !== null) giveUp?.(answer);
-      throw error;
-    }
-  }
-
-  /** Gives a GPU's table slots for new keys of a batch, as far as the whole has room for them. @throws LimitError */
-  async #makeRoom(owner: number, keys: Input<K>): Promise<void> {
-    const part = this.parts[owner];
-    const found = (await part.contains(keys, "host", {})) as Uint8Array;
-    const absent = found.reduce((sum, flag) => sum + 1 - flag, 0);
-    const { free, spec, host, occupied } = part.native;
-    if (Math.min(absent, this.#free) <= free) return;
-    const most = this.host.mostSlots ?? MAX_SLOTS;
-    const slots = Math.min(most, Math.ceil(1.05 * (occupied + Math.min(absent, this.#free))));
-    if (slots <= spec.slots) return;
-    const larger = new CudaTable<K, V>(await TableState.create(host, { ...spec, slots }));
-    const entries: DeviceArray[] = [];
-    try {
-      const all = await part.retrieveAll("device", {});
-      entries.push(...([...outputsOf(all.keys), ...outputsOf(all.values)] as DeviceArray[]));
-      await larger.insert(all.keys as Input<K>, all.values as Input<V> | null, "keep", {});
-    } catch (error) {
-      larger.destroy();
-      throw error;
-    } finally {
-      destroyAll(entries);
-    }
-    this.parts[owner] = larger;
-    part.destroy();
+    const table = { parts, free: () => this.#free, mostSlots: host.mostSlots };
+    return insertInTurn(table, counts, keys, work, giveUp);
   }
 }
 

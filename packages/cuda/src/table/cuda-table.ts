@@ -21,6 +21,7 @@ import {
   type Missing,
   type Output,
   type Params,
+  type PlanLog,
   type Range,
   type Readback,
   resultColumns,
@@ -48,7 +49,7 @@ import {
 import { retrieveAll } from "./retrieve-all.js";
 import { statistics } from "./statistics.js";
 import { blocksFor, type TableState } from "./table-state.js";
-import { isFilled, runsSorted } from "./windows.js";
+import { isFilled, runsSorted, windowsFor } from "./windows.js";
 
 /** Where an insert says what became of each element, a byte each. */
 interface Flags {
@@ -178,6 +179,24 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
       sum += (await state.change("erase", run)).erased;
     });
     return sum;
+  }
+
+  /** Whether look-ups of so many elements are sorted by one level of partitions. */
+  sortsFinds(count: number, call: CallOptions): boolean {
+    const { state } = this;
+    return planFor(state, "find", count, call).strategy === "partitions" && !windowsFor(state, "find", count);
+  }
+
+  /** Submits look-ups of keys in the order of partitions, which may lie on another GPU. */
+  async findSorted(
+    { count: COUNT, ...columns }: SortedKeys,
+    missing?: Missing,
+    log?: PlanLog,
+  ): Promise<void> {
+    const { state } = this;
+    const [MISSING, MISSING_HIGH] = this.#missingWords(missing);
+    const run = runsFind(state, columns, { COUNT, MISSING, MISSING_HIGH });
+    await state.submissions.run(log, () => state.submissions.ahead("find", run));
   }
 
   retrieveAll(
@@ -322,7 +341,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
         ? runsSorted(state, "find", sorted, bindings, params)
         : runsFind(state, bindings, params);
     await state.submissions.ahead("find", run);
-    await unsort(state, sorted, chunk.count, { sortedValues, sortedFound, between, ...columns }, reads);
+    await unsort(state, sorted, { sortedValues, sortedFound, between, ...columns }, reads);
   }
 
   /** The words that stand for absent values; those of composites are written when they are split. */
@@ -351,6 +370,14 @@ function runsFind(state: TableState, bindings: Bindings<BindingOf<"find_each">>,
   const isShort = state.format.kind !== "wide" && !isFilled(state);
   if (isShort) return state.runs("find_each", bindings, params, Math.ceil(COUNT / 256));
   return state.runs("find", bindings, params, blocksFor(COUNT));
+}
+
+/** Keys to look up, and where the results go. */
+export interface SortedKeys {
+  readonly keys: Range;
+  readonly values: Range | undefined;
+  readonly found: Range;
+  readonly count: number;
 }
 
 /** Where a look-up writes, and how it goes about it. */

@@ -11,9 +11,12 @@ import {
   kernelSource,
   type Range,
   type Readback,
+  type Recording,
   read,
   readWrite,
+  type Scratch,
 } from "warpmap/engine";
+import type { CudaRuntime } from "../runtime/cuda-runtime.js";
 import { madeOnce } from "./kernels.js";
 import type { TableState } from "./table-state.js";
 import { isFilled, type SortedWindows, windowsFor } from "./windows.js";
@@ -70,6 +73,19 @@ function sharedBytes({ keyWords, valueWords }: Words, bits = MOST_BITS): number 
 
 const constants = ["HASH", "MULTIPLIER", "OFFSET", "FLOATS32", "FLOATS64"] as const;
 
+/** What the kernels of a table on several GPUs are told besides. */
+const OWNED = ["OWNERS", "OWNER_BITS", "SEED"] as const;
+const scattered = {
+  ends: read(),
+  keys: read(),
+  values: read(),
+  mask: read(),
+  cursors: readWrite(),
+  sortedKeys: readWrite(),
+  sortedValues: readWrite(),
+  places: readWrite(),
+};
+
 /** The kernels by the words of a key and of a value. */
 export const partitionKernels = {
   count: madeOnce((keyWords: number) =>
@@ -88,21 +104,21 @@ export const partitionKernels = {
     kernelSource(
       `partition_scatter_${keyWords}_${valueWords}`,
       ["COUNT", "FIRST_BITS", "BITS", "TILES"],
-      [
-        fragment("", {
-          bindings: {
-            ends: read(),
-            keys: read(),
-            values: read(),
-            mask: read(),
-            cursors: readWrite(),
-            sortedKeys: readWrite(),
-            sortedValues: readWrite(),
-            places: readWrite(),
-          },
-          constants,
-        }),
-      ],
+      [fragment("", { bindings: scattered, constants })],
+    ),
+  ),
+  countOwned: madeOnce((keyWords: number) =>
+    kernelSource(
+      `partition_count_owned_${keyWords}`,
+      ["COUNT", "BITS", ...OWNED],
+      [fragment("", { bindings: { keys: read(), mask: read(), cursors: readWrite() }, constants })],
+    ),
+  ),
+  scatterOwned: madeOnce((keyWords: number) =>
+    kernelSource(
+      `partition_scatter_owned_${keyWords}`,
+      ["COUNT", "FIRST_BITS", "BITS", "TILES", ...OWNED],
+      [fragment("", { bindings: scattered, constants })],
     ),
   ),
   gather: madeOnce((valueWords: number) =>
@@ -222,9 +238,67 @@ export function sortByPartition(
   });
 }
 
+/** Keys in the order of the GPUs that own them, and those of an owner by partition of its table. */
+export interface SortedByOwner {
+  readonly keys: Range;
+  readonly level: Level;
+  /** Where the keys of each owner begin, and the last one's end. */
+  readonly starts: readonly number[];
+  /** Of an owner's table. */
+  readonly partitions: number;
+}
+
+/**
+ * Submits the sorting of a GPU's keys by owner and partition, and waits until it is known where those of each owner begin.
+ * @param state of any owner's table: all have the same partitions
+ */
+export async function sortByOwner(
+  { format, constants: how, slotsBytes }: TableState,
+  gpu: CudaRuntime,
+  batch: { readonly keys: Range; readonly count: number; readonly scratch: Scratch },
+  { owners: OWNERS, seed: SEED }: { readonly owners: number; readonly seed: number },
+): Promise<SortedByOwner> {
+  const { keys, count, scratch } = batch;
+  const words = { keyWords: format.keyWords, valueWords: 0 };
+  const OWNER_BITS = Math.ceil(Math.log2(OWNERS));
+  const BITS = Math.min(MOST_BITS, OWNER_BITS + cachedBits(slotsBytes));
+  const level = await newLevel(batch, words, BITS, true);
+  const cursors = { buffer: await scratch.buffer(4 << BITS) };
+  // where the host reads it: a copy would wait for those of results that go back
+  const begins = { buffer: await scratch.buffer(4 << OWNER_BITS, gpu.traits.hostMemory) };
+  const counts = { WORKGROUP: COUNTING, SHARED_BYTES: 4 << BITS };
+  const counting = gpu.kernel(partitionKernels.countOwned(words.keyWords), { ...how, ...counts } as never);
+  const offsets = gpu.kernel(partitionKernels.offsets, { WORKGROUP: COUNTING } as never);
+  const scatter = { WORKGROUP, SHARED_BYTES: sharedBytes(words, BITS) };
+  const scattering = gpu.kernel(partitionKernels.scatterOwned(words.keyWords), {
+    ...how,
+    ...scatter,
+  } as never);
+  const owned = { OWNERS, OWNER_BITS, SEED };
+  const blocks = Math.min(PERSISTENT, Math.ceil(count / TILE));
+  const into = new Uint8Array(4 << OWNER_BITS);
+  const counted = await gpu.begin(
+    "count owners",
+    (recorder) => {
+      recorder.clear(cursors.buffer, 0, 4 << BITS);
+      recorder.dispatch(counting, { keys, cursors }, { COUNT: count, BITS, ...owned }, blocks);
+      const bindings = { cursors, firstCursors: begins };
+      recorder.dispatch(offsets, bindings, { BITS, FIRST_BITS: OWNER_BITS }, 1);
+    },
+    [{ ...begins, offset: 0, into }],
+  );
+  await gpu.submit("sort by owner", (recorder) => {
+    const bindings = { keys, cursors, sortedKeys: level.keys, places: level.places };
+    recorder.dispatch(scattering, bindings, { ...level.params, ...owned }, level.blocks);
+  });
+  await counted.arrived;
+  const starts = [...new Uint32Array(into.buffer).subarray(0, OWNERS), count];
+  return { keys: level.keys, level, starts, partitions: 2 ** (BITS - OWNER_BITS) };
+}
+
 /** Memory for a scatter by `BITS` bits, of the whole chunk or of each part. */
 async function newLevel(
-  { count, scratch }: BoundChunk,
+  { count, scratch }: Pick<BoundChunk, "count" | "scratch">,
   { keyWords, valueWords }: Words,
   BITS: number,
   remembers: boolean,
@@ -262,27 +336,39 @@ export interface Unsorting extends Results {
   readonly between: Results | undefined;
 }
 
+/** What brings results of sorted elements into the order of the batch. */
+export function gathers(
+  { format }: TableState,
+  gpu: CudaRuntime,
+  { ends, places, params }: Level,
+  results: Omit<Unsorting, "between">,
+): Recording {
+  const valueWords = results.values ? format.valueWords || format.keyWords : 1;
+  const kernel = gpu.kernel(partitionKernels.gather(valueWords), { WORKGROUP } as never);
+  const blocks = Math.ceil(params.COUNT / TILE);
+  return (recorder) => recorder.dispatch(kernel, { ends, places, ...results }, params, blocks);
+}
+
 /** Brings results into the order of the batch, level by level, and reads them back. */
 export async function unsort(
   state: TableState,
   { levels }: Sorted,
-  count: number,
   { between, ...columns }: Unsorting,
   reads: readonly Readback[],
 ): Promise<void> {
-  const valueWords = columns.values ? state.format.valueWords || state.format.keyWords : 1;
-  const kernel = state.host.gpu.kernel(partitionKernels.gather(valueWords), { WORKGROUP } as never);
-  await state.look(
-    "gather",
-    (recorder) => {
-      const gather = ({ ends, places, params }: Level, results: Omit<Unsorting, "between">) =>
-        recorder.dispatch(kernel, { ends, places, ...results }, params, Math.ceil(count / TILE));
-      if (between) gather(levels[1], { ...columns, ...between });
-      const { values: sortedValues, found: sortedFound } = between ?? {};
-      gather(levels[0], between ? { ...columns, sortedValues, sortedFound } : columns);
-    },
-    reads,
-  );
+  const gather = (level: Level, results: Omit<Unsorting, "between">) =>
+    gathers(state, state.host.gpu, level, results);
+  const { values: sortedValues, found: sortedFound } = between ?? {};
+  const steps = between
+    ? [
+        gather(levels[1], { ...columns, ...between }),
+        gather(levels[0], { ...columns, sortedValues, sortedFound }),
+      ]
+    : [gather(levels[0], columns)];
+  const run: Recording = (recorder) => {
+    for (const step of steps) step(recorder);
+  };
+  await state.look("gather", run, reads);
 }
 
 /** A column from its first element on. */
