@@ -48,6 +48,7 @@ const PARTS = {
     "engine/webgpu/wgsl/join",
     "engine/webgpu/wgsl/reduce",
   ],
+  "several-gpus": ["engine/gpu/join/join-by-owners"],
   "webgpu-lists": ["engine/gpu/lists/*", "engine/webgpu/wgsl/lists"],
   "webgpu-sketches": ["engine/gpu/sketches/gpu-sketches", "engine/webgpu/wgsl/sketches"],
   "webgpu-strings": ["engine/gpu/strings/gpu-dictionary", "engine/webgpu/wgsl/strings"],

@@ -72,6 +72,7 @@ export { Submissions } from "./gpu/call.js";
 export { filling } from "./gpu/fill.js";
 export { getOrMake } from "./gpu/get-or-make.js";
 export type { GpuHost } from "./gpu/host.js";
+export type { GpuWays, PartStarts } from "./gpu/join/join-by-owners.js";
 export {
   bindingsOf,
   type Constants,
@@ -143,6 +144,8 @@ export type { ListOperations } from "./value-lists.js";
 
 /** Levels over a GpuHost, each in a module that the first call for it loads. */
 export const loadRows = () => import("./gpu/gpu-rows.js");
+/** Joins of several GPUs that GpuHosts have. */
+export const loadOwnersJoin = () => import("./gpu/join/join-by-owners.js");
 export const loadLists = () => import("./gpu/lists/list-operations.js");
 export const loadSketches = () => import("./gpu/sketches/gpu-sketches.js");
 export const loadStrings = () => import("./gpu/strings/gpu-dictionary.js");

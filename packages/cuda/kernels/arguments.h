@@ -164,6 +164,11 @@ struct group_merge_arguments {
   uint32_t FIRST, COUNT, WORDS, HOW, FORM;
 };
 
+struct owner_part_starts_arguments {
+  Range sources, starts, cursors;
+  uint32_t FINE, LOW, HIGH, SHIFT, SOURCES;
+};
+
 struct owner_fill_arguments {
   Range to;
   uint32_t COUNT, BYTES, LOW, HIGH;

@@ -11,6 +11,9 @@
 //   owner_gather    to[i] = column[order[i]]
 //   owner_scatter   to[order[i]] = column[i]
 //   owner_fill      one element all over a column
+//   owner_part_starts  of rows that SOURCES GPUs have split by mixed key: where parts begin at the owner of the fine parts
+//                   LOW .. HIGH, 2^SHIFT of which are a part; and what brings a source's rows there, by split_parts with
+//                   the source's own starts: cursors[source][part]
 //   owner_merge     of LISTS ascending lists one after another: where each element is among all of them
 //
 // Bins are the OWNERS: each GPU is CHUNKS of them. Elements whose hash is among the HOT ones go otherwise: of the first
@@ -337,6 +340,24 @@ WARPMAP_KERNEL(owner_merge, owner_merge_arguments, 256, 8) {
       first = ends[list];
     }
     ((u32*)a.places.at)[i] = place;
+  });
+}
+
+WARPMAP_KERNEL(owner_part_starts, owner_part_starts_arguments, 256) {
+  const u64* const sources = (const u64*)a.sources.at;
+  const u32 parts = a.FINE >> a.SHIFT;
+  eachElementOf(u64(a.FINE) + 1, [&](u64 fine) {
+    const auto own = [&](u64 part) { return u32(part < a.LOW ? a.LOW : part > a.HIGH ? a.HIGH : part); };
+    const u32 from = own(fine), until = own(fine + (1u << a.SHIFT)), part = u32(fine) >> a.SHIFT;
+    u32 before = 0;
+    for (u32 s = 0; s < a.SOURCES; s++) before += ((const u32*)sources[s])[from] - ((const u32*)sources[s])[a.LOW];
+    ((u32*)a.starts.at)[fine] = before;
+    if (fine != u64(part) << a.SHIFT || part >= parts) return;
+    for (u32 s = 0; s < a.SOURCES; s++) {
+      const u32* const starts = (const u32*)sources[s];
+      ((u32*)a.cursors.at)[u64(s) * parts + part] = before - starts[from];
+      before += starts[until] - starts[from];
+    }
   });
 }
 

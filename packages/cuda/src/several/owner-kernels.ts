@@ -62,6 +62,11 @@ export const ownerKernels = {
     ["COUNT", "LISTS"],
     [fragment("", { bindings: { numbers: read(), ends: read(), places: readWrite() } })],
   ),
+  partStarts: kernelSource(
+    "owner_part_starts",
+    ["FINE", "LOW", "HIGH", "SHIFT", "SOURCES"],
+    [fragment("", { bindings: { sources: read(), starts: readWrite(), cursors: readWrite() } })],
+  ),
   fill: kernelSource(
     "owner_fill",
     ["COUNT", "BYTES", "LOW", "HIGH"],

@@ -16,6 +16,7 @@ import {
 } from "warpmap/engine";
 import { type Gpus, settled } from "./gpus.js";
 import { type HotHashes, hotHashes, isSkewed, type SampledSide } from "./hot-keys.js";
+import { joinByOwners } from "./owners-join.js";
 import { arrayOf, arrayOn } from "./pieces.js";
 import type { SeveralHost } from "./results.js";
 import { inRounds } from "./rounds.js";
@@ -69,6 +70,9 @@ export async function joinShared(
   const sides = isTurned ? [right, left] : [left, right];
   const broadcasts = bytesOf(sides[0]) <= (host.least.broadcast ?? BROADCAST_BYTES);
   const chunks = broadcasts ? 1 : chunksFor(host, rows);
+  const asked = { left: left.columns, right: right.columns };
+  const byOwners = broadcasts || chunks > 1 ? null : await joinByOwners(host, left, right, call);
+  if (byOwners) return assembled(host, byOwners, asked);
   /** Streams by which the second side is sorted, and comes, while the first does, and is worked on. */
   const beside = broadcasts || chunks > 1 ? undefined : host.gpus.lane("there");
   let sorted: SortedBatch[] = [];
@@ -152,7 +156,6 @@ export async function joinShared(
         `rows of ${hot[0].hashes.length} hot keys stayed, and those that match them went to all GPUs`,
       );
     call.onProgress?.(rows, rows);
-    const asked = { left: left.columns, right: right.columns };
     return await assembled(host, joined.splice(0), asked);
   } finally {
     for (const each of joined) giveUp(each);

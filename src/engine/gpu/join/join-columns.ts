@@ -32,7 +32,7 @@ import { RowLists } from "./row-lists.js";
 const WIDE_BINDINGS = 10;
 
 /** What goes along with the keys of a side. */
-interface Along extends Pick<JoinedSide, "arrival"> {
+export interface Along extends Pick<JoinedSide, "arrival"> {
   readonly rows: number;
   readonly columns: readonly DeviceColumn[];
   /** Places of columns that are the key, and of all others. */
@@ -44,14 +44,14 @@ interface Along extends Pick<JoinedSide, "arrival"> {
   readonly words: number;
 }
 
-interface Joining {
+export interface Joining {
   readonly sides: PartSides;
   readonly build: Along;
   readonly probe: Along;
 }
 
 /** The words of a row of the result, by what they are of. */
-interface Written {
+export interface Written {
   readonly rows: number;
   readonly keys: ResultColumn | null;
   readonly build: ResultColumn | null;
@@ -94,9 +94,14 @@ export async function joinColumns(
   }
 }
 
-/** Null where sides cannot be matched by parts, or columns cannot go along. */
-function joiningOf(host: GpuHost, own: JoinedSide, others: JoinedSide): Joining | null {
-  const sides = partSides({ host }, own.keys, others.keys);
+/** Null where sides cannot be matched by parts, or columns cannot go along. @param buildRows those of all GPUs */
+export function joiningOf(
+  host: GpuHost,
+  own: JoinedSide,
+  others: JoinedSide,
+  buildRows?: number,
+): Joining | null {
+  const sides = partSides({ host }, own.keys, others.keys, false, buildRows);
   if (sides === null) return null;
   const { width } = sides.build;
   const { maxBinding, maxBindings } = host.gpu.traits;
@@ -132,10 +137,19 @@ async function join(run: RowRun, results: ResultColumns, joining: Joining): Prom
   const { sides, build, probe } = joining;
   const split = await splittingSides(run, sides, build, probe);
   if (split === null) return null;
+  const { step, out, params, written } = await joiningParts(run, results, joining, probe.rows);
+  await overParts(run, "join parts", probe.rows, await split(), step, out, params);
+  await run.submitAndWait("join parts", () => {});
+  return written(haveFailed(run, sides, false));
+}
+
+/** Prepares to join the parts of split sides: room for so many rows, and the kernel. */
+export async function joiningParts(run: RowRun, results: ResultColumns, joining: Joining, most: number) {
+  const { sides, build, probe } = joining;
   const { width } = sides.build;
   const isWide = Math.max(width, build.words, probe.words) > 1;
   const isKeyed = build.keys.length + probe.keys.length > 0;
-  const room = async (words: number) => (words > 0 ? results.add(probe.rows * words) : null);
+  const room = async (words: number) => (words > 0 ? results.add(most * words) : null);
   const [keys, builds, probes] = [
     await room(isKeyed ? width : 0),
     await room(build.words),
@@ -150,24 +164,29 @@ async function join(run: RowRun, results: ResultColumns, joining: Joining): Prom
     outProbe: probes?.range,
   };
   const { totalLow: total } = run.counters;
-  const params = { total, inverse: inverseOf(run.keying.multiplier) };
-  await overParts(run, "join parts", probe.rows, await split(), step, out, params);
-  await run.submitAndWait("join parts", () => {});
-  if (haveFailed(run, sides, false)) {
-    for (const column of [keys, builds, probes]) if (column) results.drop(column);
-    return null;
-  }
-  run.noting(BY_PARTS)();
-  run.finish();
-  const rows = (run.counters.totalLow - total) >>> 0;
-  const lists = new RowLists(run, results);
-  const own = async (column: ResultColumn | null, words: number) =>
-    column && lists.shorten(column, rows * words);
   return {
-    rows,
-    keys: await own(keys, width),
-    build: await own(builds, build.words),
-    probe: await own(probes, probe.words),
+    step,
+    out,
+    params: { total, inverse: inverseOf(run.keying.multiplier) },
+    /** What was written, when that was waited for. @param hasFailed it is to no purpose */
+    async written(hasFailed: boolean): Promise<Written | null> {
+      if (hasFailed) {
+        for (const column of [keys, builds, probes]) if (column) results.drop(column);
+        return null;
+      }
+      run.noting(BY_PARTS)();
+      run.finish();
+      const rows = (run.counters.totalLow - total) >>> 0;
+      const lists = new RowLists(run, results);
+      const own = async (column: ResultColumn | null, words: number) =>
+        column && lists.shorten(column, rows * words);
+      return {
+        rows,
+        keys: await own(keys, width),
+        build: await own(builds, build.words),
+        probe: await own(probes, probe.words),
+      };
+    },
   };
 }
 
@@ -179,7 +198,7 @@ function inverseOf(factor: number): number {
 }
 
 /** The columns of a side of which all that is asked for was written. */
-function ofSide(
+export function ofSide(
   { keys }: Written,
   { columns, keys: keyed, others }: Along,
   own: ResultColumn | null,

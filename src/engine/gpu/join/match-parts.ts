@@ -51,7 +51,7 @@ const MOST_INVOCATIONS = 1024;
 const FEW_SLOTS = 4096;
 
 /** Key columns of build sides that could not be matched so. Should one have changed, it only takes another way. */
-const unfit = new WeakSet<object>();
+export const unfit = new WeakSet<object>();
 
 export interface PartnersAhead {
   readonly partners: ResultColumn;
@@ -94,21 +94,25 @@ export async function partnersByParts(
   return { partners, failed: () => haveFailed(run, sides, anyPartner) };
 }
 
-/** Sides of one key that may be matched by parts; null where they may not, or where they are too short or too long. */
+/**
+ * Sides of one key that may be matched by parts; null where they may not, or where they are too short or too long.
+ * @param buildRows those of all GPUs
+ */
 export function partSides(
   run: Pick<RowRun, "host">,
   build: DeviceKeys,
   probe: DeviceKeys,
   anyPartner = false,
+  buildRows = build.rows,
 ): PartSides | null {
   const [keys, lookups] = [oneWord(build), oneWord(probe)];
   if (!keys || !lookups || keys.validity !== null || lookups.validity !== null) return null;
   const { engine, tuning } = run.host;
   const { strategy } = engine.defaults;
   const least = tuning.partedJoin?.leastRows ?? LEAST_ROWS;
-  if ((strategy !== undefined && strategy !== "auto") || build.rows < least) return null;
+  if ((strategy !== undefined && strategy !== "auto") || buildRows < least) return null;
   if (probe.rows === 0 || (!anyPartner && unfit.has(keys.data))) return null;
-  const shape = shapeFor(run, build.rows);
+  const shape = shapeFor(run, buildRows);
   return shape && { build: keys, probe: lookups, shape };
 }
 
@@ -125,7 +129,7 @@ function shapeFor({ host }: Pick<RowRun, "host">, rows: number): PartShape | nul
 }
 
 /** Rows of a side, and what goes along with them in place of their numbers. */
-type SideRows = Pick<UnsplitRows, "rows" | "carried"> & Pick<JoinedSide, "arrival">;
+export type SideRows = Pick<UnsplitRows, "rows" | "carried"> & Pick<JoinedSide, "arrival">;
 
 /** Prepares to split both sides; null where there is too little memory. */
 export async function splittingSides(
@@ -141,25 +145,35 @@ export async function splittingSides(
   return prepared && (async () => [await prepared[0](), await prepared[1]()]);
 }
 
-type BothSides = readonly [build: SplitRows, probe: SplitRows];
+export type BothSides = readonly [build: SplitRows, probe: SplitRows];
 
 async function splittingSide(
   run: RowRun,
-  { data, width }: KeyWords,
-  { rows, carried = null, arrival }: SideRows,
+  key: KeyWords,
+  side: SideRows,
   bits: number,
 ): Promise<() => Promise<SplitRows>> {
+  const { unsplit, survey } = await surveyingSide(run, key, side);
+  const split = await splitting(run, unsplit, bits);
+  return async () => {
+    side.arrival?.();
+    await survey(false);
+    return split();
+  };
+}
+
+/** Prepares to count a side's rows by part. */
+export async function surveyingSide(
+  run: RowRun,
+  { data, width }: KeyWords,
+  { rows, carried = null }: SideRows,
+): Promise<{ readonly unsplit: UnsplitRows; survey(waits?: boolean): Promise<void> }> {
   const isWide = width === 2;
   const keys = await boundWords(run, data, rows * width);
   const fine = mostPartBits(run);
   const options = { bits: fine, most: mostOfPart(rows, fine), isWide, isSampled: false };
   const { counts, survey } = await surveying(run, { keys }, rows, options);
-  const split = await splitting(run, { rows, keys, isWide, value: null, carried, counts, fine }, bits);
-  return async () => {
-    arrival?.();
-    await survey(false);
-    return split();
-  };
+  return { unsplit: { rows, keys, isWide, value: null, carried, counts, fine }, survey };
 }
 
 /** What kernels over parts of both sides are compiled with. */
@@ -177,6 +191,19 @@ export function partConstants(run: RowRun, { build, shape: { slots, bits } }: Pa
   };
 }
 
+/** What kernels over parts of both sides read. */
+export function boundParts({ control }: RowRun, [build, probe]: BothSides) {
+  return {
+    control,
+    buildItems: build.items,
+    buildWords: build.words,
+    buildStarts: build.partStarts,
+    items: probe.items,
+    words: probe.words,
+    partStarts: probe.partStarts,
+  };
+}
+
 /** Has a kernel go over the parts of both sides. Nobody waits for that. */
 export async function overParts<B extends string>(
   run: RowRun,
@@ -187,16 +214,7 @@ export async function overParts<B extends string>(
   out: Bindings<string>,
   params: object = {},
 ): Promise<void> {
-  const bindings = {
-    control: run.control,
-    buildItems: build.items,
-    buildWords: build.words,
-    buildStarts: build.partStarts,
-    items: probe.items,
-    words: probe.words,
-    partStarts: probe.partStarts,
-    ...out,
-  };
+  const bindings = { ...boundParts(run, [build, probe]), ...out };
   const record = (recorder: Parameters<RowStep<B>>[0], chunk: Chunk) => {
     const parts = partsOf(chunk, rows, probe.bits);
     if (parts.count > 0) step(recorder, bindings as Bindings<B>, { ...params, ...probe.params, ...parts });

@@ -18,7 +18,7 @@ import { tileOf } from "./row-tiles.js";
 /** The logarithm of the most parts. */
 const PART_BITS = { software: 8, hardware: 14 } as const;
 const SPARE_BYTES = 512;
-const ITEM_BYTES = 8;
+export const ITEM_BYTES = 8;
 /** A bin of the survey with so many times as many rows as others makes keys uneven; a few rows do not. */
 const UNEVEN = 32;
 const FEW_ROWS = 64;
@@ -59,10 +59,19 @@ export interface SplitRows {
   readonly params: { readonly partBits: number; readonly splitBits: number; readonly fineBits: number };
 }
 
-interface Memory {
+/** Rows in the order of some parts. */
+export interface PartMemory {
   readonly cursors: Range;
   readonly items: Range;
   readonly words: Range | undefined;
+}
+
+async function memoryOf(run: RowRun, source: UnsplitRows, bits: number): Promise<PartMemory> {
+  return {
+    cursors: await run.range(4 * 2 ** bits),
+    items: await run.range(source.rows * ITEM_BYTES),
+    words: hasWords(source) ? await run.range(source.rows * 4) : undefined,
+  };
 }
 
 /**
@@ -74,35 +83,61 @@ export async function splitting(
   source: UnsplitRows,
   bits: number,
 ): Promise<() => Promise<SplitRows>> {
-  const { rows, counts: partStarts, fine } = source;
-  const memory = async (bits: number): Promise<Memory> => ({
-    cursors: await run.range(4 * 2 ** bits),
-    items: await run.range(rows * ITEM_BYTES),
-    words: hasWords(source) ? await run.range(rows * 4) : undefined,
-  });
-  const splitBits = Math.ceil(bits / 2);
-  const [split, parts] = [await memory(splitBits), await memory(bits)];
-  const scan = await scanning(run, partStarts, 2 ** fine + 1);
-  const params = { partBits: bits, splitBits, fineBits: fine - bits };
-  const splitInto = await splittingInto(run, source, split, params);
-  const splitAgain = await splittingAgain(run, source, [split, parts], params);
+  const { counts: partStarts, rows } = source;
+  const { coarse, params, begin, split } = await splittingCoarse(run, source, bits);
+  const parts = await memoryOf(run, source, bits);
+  const step = await partsStep(run, hasWords(source));
+  const bindings = { splitItems: coarse.items, splitWords: coarse.words, partStarts, ...parts };
+  const again = (recorder: Recorder, chunk: Chunk) =>
+    step(recorder, bindings, params, rows / 2 ** params.splitBits, partsOf(chunk, rows, params.splitBits));
   return async () => {
-    run.queue((recorder) => {
-      for (const { buffer, size } of [split.cursors, parts.cursors]) recorder.clear(buffer, 0, size);
-      scan(recorder);
-    });
-    await splitInto();
-    await splitAgain();
+    run.queue((recorder) => recorder.clear(parts.cursors.buffer, 0, parts.cursors.size));
+    begin();
+    await split();
+    await run.eachChunk("split parts", rows, again, { waits: false, isPass: false });
     return { bits, items: parts.items, words: parts.words, partStarts, params };
   };
 }
 
-const hasWords = ({ isWide, value, carried }: UnsplitRows) =>
+export interface CoarseSplitting {
+  /** Rows by the upper half of the parts' bits. */
+  readonly coarse: PartMemory;
+  readonly params: SplitRows["params"];
+  /** Queues what makes starts of the counts. */
+  begin(): void;
+  split(): Promise<void>;
+}
+
+/** The first half of that. */
+export async function splittingCoarse(
+  run: RowRun,
+  source: UnsplitRows,
+  bits: number,
+): Promise<CoarseSplitting> {
+  const { counts, fine } = source;
+  const splitBits = Math.ceil(bits / 2);
+  const coarse = await memoryOf(run, source, splitBits);
+  const scan = await scanning(run, counts, 2 ** fine + 1);
+  const params = { partBits: bits, splitBits, fineBits: fine - bits };
+  return {
+    coarse,
+    params,
+    begin() {
+      run.queue((recorder) => {
+        recorder.clear(coarse.cursors.buffer, 0, coarse.cursors.size);
+        scan(recorder);
+      });
+    },
+    split: await splittingInto(run, source, coarse, params),
+  };
+}
+
+export const hasWords = ({ isWide, value, carried }: Pick<UnsplitRows, "isWide" | "value" | "carried">) =>
   isWide || value !== null || carried?.words === 2;
 
 const tileFor = (run: RowRun) => tileOf(run.host, 2 ** Math.ceil(mostPartBits(run) / 2));
 
-async function splittingInto(run: RowRun, source: UnsplitRows, to: Memory, params: RowParams) {
+async function splittingInto(run: RowRun, source: UnsplitRows, to: PartMemory, params: RowParams) {
   const { rows, keys, isWide, value, carried, counts: partStarts } = source;
   const tile = tileFor(run);
   const values = value && paramsOf(value.column, value.form);
@@ -130,22 +165,20 @@ export function partsOf({ first, count }: Chunk, rows: number, bits: number): Ch
   return { first: upTo(first), count: upTo(first + count) - upTo(first) };
 }
 
-async function splittingAgain(
-  run: RowRun,
-  source: UnsplitRows,
-  [from, to]: readonly [Memory, Memory],
-  params: RowParams & { readonly splitBits: number },
-) {
-  const { rows, counts: partStarts } = source;
+/** What records the second half: of coarse parts, which have so many rows each. */
+export async function partsStep(run: RowRun, isValued: boolean) {
   const tile = tileFor(run);
-  const split = await run.step(splitPartsKernel, { ...tile, VALUED: hasWords(source) });
-  const tiles = Math.ceil(rows / 2 ** params.splitBits / (tile.WORKGROUP * tile.ITEMS)) + 1;
-  const bindings = { splitItems: from.items, splitWords: from.words, partStarts, ...to };
-  const record = (recorder: Recorder, chunk: Chunk) => {
-    const { first, count: groups } = partsOf(chunk, rows, params.splitBits);
+  const split = await run.step(splitPartsKernel, { ...tile, VALUED: isValued });
+  return (
+    recorder: Recorder,
+    bindings: Parameters<typeof split>[1],
+    params: SplitRows["params"],
+    rowsOfPart: number,
+    { first, count: groups }: Chunk,
+  ) => {
+    const tiles = Math.ceil(rowsOfPart / (tile.WORKGROUP * tile.ITEMS)) + 1;
     // an invocation stands for each of the workgroups' own
     if (groups > 0)
       split(recorder, bindings, { ...params, tiles, first, groups, count: groups * tiles * ROW_TILE });
   };
-  return () => run.eachChunk("split parts", rows, record, { waits: false, isPass: false });
 }

@@ -1,0 +1,91 @@
+/**
+ * Joins of several GPUs by the owners of parts of mixed keys. The stand-in runs the commands of a stream only when
+ * somebody waits for them, so that what is not ordered goes wrong.
+ */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Device, openDevice, type Plan } from "../../../src/index.js";
+import { join } from "../../../src/relational/index.js";
+import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import { useFaults } from "./helpers/emulator.js";
+import { expectSameRows, openSeveral, restoreEngine, textsOf } from "./helpers/several.js";
+
+const inject = useFaults();
+beforeEach(() => inject("LAZY", 1));
+afterEach(restoreEngine);
+
+function openOwners(gpus: number, peers = true): Promise<Device> {
+  inject("DEVICES", 2);
+  openSeveral(
+    Array.from({ length: gpus }, (_, i) => i % 2),
+    { peers, tuning: { partedJoin: { leastRows: 0, narrow: false } } },
+  );
+  return openDevice({ backend: "cuda", seed: 5 });
+}
+
+const BUILDS = 9000;
+/** Every other build key has a partner, of three probe rows. */
+const probeKeys = Array.from(uniqueKeys(BUILDS / 2)).flatMap((key) => [key, ~key, key]);
+const build = {
+  id: uniqueKeys(BUILDS),
+  wide: BigInt64Array.from(uniqueKeys(BUILDS), (key) => BigInt(key) << 20n),
+  one: Int32Array.from(counting(BUILDS), (i) => -i),
+  two: Float64Array.from(counting(BUILDS), (i) => i / 3),
+};
+const longer = Uint32Array.from([...probeKeys, ...probeKeys]);
+const probe = {
+  id: longer,
+  wide: BigInt64Array.from(longer, (key) => BigInt(key) << 20n),
+  big: BigUint64Array.from(longer, (_, i) => BigInt(i) << 36n),
+  small: counting(longer.length),
+};
+type Names<T> = readonly (keyof T)[];
+const of = <T extends object>(table: T, names: Names<T>) =>
+  Object.fromEntries(names.map((name) => [name, table[name]])) as never;
+
+/** The rows of an inner join on the first column of both, as texts. */
+function expectedRows(names: readonly string[], on: string, isTurned: boolean): string[] {
+  const [left, right]: Record<string, ArrayLike<unknown>>[] = isTurned ? [probe, build] : [build, probe];
+  const rowsOf = new Map(Array.from(build[on as "id"], (key, i) => [key, i]));
+  const rows: string[] = [];
+  for (let i = 0; i < probe.id.length; i++) {
+    const partner = rowsOf.get(probe[on as "id"][i]);
+    if (partner === undefined) continue;
+    const entries = names.map((name) => {
+      const table = name in left ? left : right;
+      const value = table[name][table === (build as unknown) ? partner : i];
+      return [name, typeof value === "bigint" ? Number(value) : value];
+    });
+    rows.push(...textsOf({ toArray: () => [Object.fromEntries(entries)] }));
+  }
+  return rows.sort();
+}
+
+describe.each([
+  [2, true],
+  [3, false],
+  [7, true],
+])("on %s GPUs, which reach each other: %s", (gpus, peers) => {
+  it.each([
+    ["id", ["one"], ["small"], false],
+    ["id", ["two"], ["big"], true],
+    ["id", [], ["small"], true],
+    ["id", ["one"], [], false],
+    ["wide", ["one"], ["small"], true],
+  ] as const)("answers as a Map does: by %s, with %j and %j", async (on, ofBuild, ofProbe, isTurned) => {
+    using device = await openOwners(gpus, peers);
+    const before = device.memory.inUse;
+    {
+      using a = await device.uploadTable(of(build, [on, ...ofBuild]));
+      using b = await device.uploadTable(of(probe, [on, ...ofProbe]));
+      const [left, right] = isTurned ? [b, a] : [a, b];
+      const plans: Plan[] = [];
+      const onPlan = (plan: Plan) => plans.push(plan);
+      using joined = await join(left, right, { on: [on], output: "device", onPlan });
+      const sides = isTurned ? [...ofProbe, ...ofBuild] : [...ofBuild, ...ofProbe];
+      const expected = expectedRows([on, ...sides], on, isTurned);
+      expectSameRows(textsOf(await joined.toArrow()).sort(), expected);
+      expect(plans[0].reason).toMatch(/matched part by part; \d+ of 36000 rows went to another/);
+    }
+    expect(device.memory.inUse).toBe(before);
+  });
+});

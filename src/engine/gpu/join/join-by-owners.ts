@@ -1,0 +1,341 @@
+/**
+ * Inner joins of several GPUs, as join-columns.ts does them on one: each GPU splits the rows that it has into coarse parts
+ * by their mixed keys, runs of these parts go to the GPU that owns them, which splits them again and joins its parts. What
+ * goes is copied while other rows are split.
+ */
+import { LimitError } from "../../../errors.js";
+import type { JoinedColumns, JoinedSide } from "../../device-columns.js";
+import type { JoinCall } from "../../row-operations.js";
+import type { Chunk } from "../batch/columns.js";
+import { NO_RECORDS } from "../columns/gather-columns.js";
+import { ResultColumns } from "../groups/result-columns.js";
+import { rowCounters } from "../groups/row-kernels.js";
+import { type RowRun, type RowWork, runRows } from "../groups/row-run.js";
+import type { GpuHost } from "../host.js";
+import {
+  type CoarseSplitting,
+  hasWords,
+  ITEM_BYTES,
+  partsStep,
+  type SplitRows,
+  splittingCoarse,
+} from "../reduce/row-parts.js";
+import type { Range } from "../runtime.js";
+import { type Joining, joiningOf, joiningParts, ofSide, type Written } from "./join-columns.js";
+import { boundParts, haveFailed, surveyingSide, unfit } from "./match-parts.js";
+
+/** Rows that a GPU has for another at most, of what it has for each on average, and some. */
+const [MOST_OF_MEAN, FEW_ROWS] = [1.25, 1024];
+
+/** A GPU, and the rows that it has of both sides. */
+export interface OwnRows {
+  readonly host: GpuHost;
+  readonly left: JoinedSide;
+  readonly right: JoinedSide;
+}
+
+/** Where the rows of parts begin at their owner, and what the second split of each GPU's rows has for cursors. */
+export interface PartStarts {
+  readonly run: RowRun;
+  /** Of each GPU, where its own rows' parts begin. */
+  readonly sources: readonly Range[];
+  readonly starts: Range;
+  readonly cursors: Range;
+  /** Finest parts, those from which on and up to which they are the owner's, and how many of them are one part. */
+  readonly params: {
+    readonly FINE: number;
+    readonly LOW: number;
+    readonly HIGH: number;
+    readonly SHIFT: number;
+  };
+}
+
+/** The ways between GPUs. */
+export interface GpuWays {
+  /** Copies that are asked for later begin after all that was submitted by now. */
+  copyLater(): void;
+  /** Copies from a GPU's memory to another one's, beside their work. */
+  copy(from: Range, source: number, to: Range, target: number, bytes: number): Promise<void>;
+  /** What is submitted later begins after the copies. */
+  workLater(): void;
+  /** What is submitted to any GPU later begins after all that was submitted by now: memory may be given back. */
+  meet(): void;
+  partStarts(how: PartStarts): Promise<void>;
+  /**
+   * Told which rows of a side go to whom: for each GPU where those of each owner begin, and the last one's end. False
+   * where some GPU would have too many.
+   */
+  agree(begins: readonly (readonly number[])[]): boolean;
+}
+
+/** @param key what stands for the build side's key from call to call */
+export async function joinByOwners(
+  gpus: readonly OwnRows[],
+  [rows, buildRows]: readonly [rows: number, buildRows: number],
+  buildsLeft: boolean,
+  key: object,
+  ways: GpuWays,
+  call: Omit<JoinCall, "nullsEqual">,
+): Promise<JoinedColumns[] | null> {
+  if (unfit.has(key)) return null;
+  const joinings: Joining[] = [];
+  for (const { host, left, right } of gpus) {
+    const [own, others] = buildsLeft ? [left, right] : [right, left];
+    const joining = own.keys.rows > 0 ? joiningOf(host, own, others, buildRows) : null;
+    // row numbers would be those of another GPU's rows
+    if (
+      !joining ||
+      [joining.build, joining.probe].some(({ carried, others }) => !carried && others.length > 0)
+    )
+      return null;
+    joinings.push(joining);
+  }
+  const results = gpus.map(({ host }) => new ResultColumns(host));
+  const work = { call: { ...call, nullsEqual: false }, layout: NO_RECORDS, rows, passes: 1 };
+  try {
+    const written = await withRuns(gpus, work, async (runs) => {
+      for (const run of runs) run.keying = runs[0].keying;
+      try {
+        return await new OwnersJoin(runs, joinings, results, ways).join();
+      } finally {
+        ways.meet();
+      }
+    });
+    if (written === null) {
+      unfit.add(key);
+      return null;
+    }
+    return written.map((each, g): JoinedColumns => {
+      const { build, probe } = joinings[g];
+      const [ofBuild, ofProbe] = [ofSide(each, build, each.build), ofSide(each, probe, each.probe)];
+      return {
+        rows: each.rows,
+        ...(buildsLeft ? { left: ofBuild, right: ofProbe } : { left: ofProbe, right: ofBuild }),
+      };
+    });
+  } catch (error) {
+    for (const each of results) each.destroy();
+    // other ways take less memory
+    if (error instanceof LimitError) return null;
+    throw error;
+  }
+}
+
+/** A run of each GPU, all at once; the first has the call's log. */
+function withRuns<T>(
+  gpus: readonly OwnRows[],
+  work: RowWork,
+  body: (runs: readonly RowRun[]) => Promise<T>,
+  runs: readonly RowRun[] = [],
+): Promise<T> {
+  if (runs.length === gpus.length) return body(runs);
+  const { signal, nullsEqual } = work.call;
+  const own = runs.length === 0 ? work : { ...work, call: { signal, nullsEqual } };
+  return runRows(gpus[runs.length].host, own, (run) => withRuns(gpus, work, body, [...runs, run]));
+}
+
+/** A GPU's rows of a side, by coarse part. */
+interface CoarseSide extends CoarseSplitting {
+  readonly rows: number;
+  readonly isValued: boolean;
+  readonly starts: Range;
+  /** Room for rows at each owner, none for a GPU's own. */
+  readonly there: readonly (Pick<Arrived, "items" | "words" | "starts"> | undefined)[];
+  /** Rows that there is room for. */
+  readonly room: number;
+  survey(waits: boolean): Promise<void>;
+  /** Where the rows of each owner begin, and the last one's end; null where keys are too uneven to tell. */
+  begins: Promise<readonly number[] | null>;
+}
+
+/** The same at the owner: places are those that the rows had where they came from. */
+interface Arrived {
+  readonly items: Range;
+  readonly words: Range | undefined;
+  readonly starts: Range;
+  readonly rows: number;
+}
+
+/** Whether there is room for all rows that go from a GPU to others. */
+const fits = (begins: readonly number[], own: number, room: number) =>
+  begins.slice(1).every((end, owner) => owner === own || end - begins[owner] <= room);
+
+class OwnersJoin {
+  constructor(
+    private readonly runs: readonly RowRun[],
+    private readonly joinings: readonly Joining[],
+    private readonly results: readonly ResultColumns[],
+    private readonly ways: GpuWays,
+  ) {}
+
+  /** Null where it is to no purpose. */
+  async join(): Promise<Written[] | null> {
+    const { runs, joinings, results, ways } = this;
+    const sides = [await this.#prepare("build"), await this.#prepare("probe")];
+    const split: SplitRows[][] = [];
+    await this.#split(sides[0]);
+    ways.copyLater();
+    await this.#split(sides[1]);
+    for (const side of sides) {
+      const begins = await Promise.all(side.map((each) => each.begins));
+      if (!begins.every((each, g) => each !== null && fits(each, g, side[g].room))) return null;
+      const agreed = begins as (readonly number[])[];
+      if (!ways.agree(agreed)) return null;
+      const arrived = await this.#bring(side, agreed);
+      ways.workLater();
+      ways.copyLater();
+      split.push(await Promise.all(runs.map((_, owner) => this.#splitAgain(side, arrived[owner], owner))));
+    }
+    const joined = await Promise.all(
+      runs.map(async (run, owner) => {
+        const [build, probe] = [split[0][owner], split[1][owner]];
+        const most = probe.items.size === undefined ? 0 : probe.items.size / ITEM_BYTES;
+        const parts = await joiningParts(run, results[owner], joinings[owner], most);
+        const { partBits, splitBits } = probe.params;
+        const coarse = this.#partsOf(owner, splitBits);
+        const scale = 2 ** (partBits - splitBits);
+        const chunk = { first: coarse.first * scale, count: coarse.count * scale };
+        const bindings = { ...boundParts(run, [build, probe]), ...parts.out };
+        await run.submitAndWait("join parts", (recorder) => {
+          if (chunk.count > 0)
+            parts.step(recorder, bindings as never, { ...parts.params, ...probe.params, ...chunk });
+        });
+        return parts;
+      }),
+    );
+    const haveAnyFailed = runs.map((run, g) => haveFailed(run, joinings[g].sides, false)).includes(true);
+    const written = await Promise.all(joined.map((parts) => parts.written(haveAnyFailed)));
+    return haveAnyFailed ? null : (written as Written[]);
+  }
+
+  /** The coarse parts of an owner. */
+  #partsOf(owner: number, splitBits: number): Chunk {
+    const begin = (owner: number) => Math.floor((owner * 2 ** splitBits) / this.runs.length);
+    return { first: begin(owner), count: begin(owner + 1) - begin(owner) };
+  }
+
+  /** Prepares the first split of all rows of a side, and room for them at their owners. */
+  #prepare(which: "build" | "probe"): Promise<CoarseSide[]> {
+    const { runs, joinings } = this;
+    return Promise.all(
+      runs.map(async (run, g): Promise<CoarseSide> => {
+        const { sides, [which]: along } = joinings[g];
+        const { unsplit, survey } = await surveyingSide(run, sides[which], along);
+        const coarse = await splittingCoarse(run, unsplit, sides.shape.bits);
+        const { rows, counts: starts } = unsplit;
+        const isValued = hasWords(unsplit);
+        const room = Math.ceil((MOST_OF_MEAN * rows) / runs.length) + FEW_ROWS;
+        const roomAt = async (owner: RowRun) => ({
+          items: await owner.range(room * ITEM_BYTES),
+          words: isValued ? await owner.range(room * 4) : undefined,
+          starts: await owner.range(starts.size as number),
+        });
+        const there = await Promise.all(runs.map((owner) => (owner === run ? undefined : roomAt(owner))));
+        return { ...coarse, rows, survey, starts, isValued, there, room, begins: Promise.resolve(null) };
+      }),
+    );
+  }
+
+  /** Has all GPUs split their rows of a side; what goes to whom is known before they have. */
+  async #split(side: readonly CoarseSide[]): Promise<void> {
+    await Promise.all(
+      side.map(async (own, g) => {
+        const run = this.runs[g];
+        await own.survey(false);
+        own.begin();
+        await run.flush("starts of parts");
+        own.begins = this.#begins(own, run);
+        own.begins.catch(() => {}); // told when it is waited for
+        await own.split();
+      }),
+    );
+  }
+
+  async #begins(
+    { starts, params }: CoarseSide,
+    { host, control }: RowRun,
+  ): Promise<readonly number[] | null> {
+    const owners = [...this.runs.keys(), this.runs.length];
+    const reads = owners.map((owner) => ({
+      buffer: starts.buffer,
+      offset: (starts.offset ?? 0) + 4 * this.#fineFrom(owner, params),
+      into: new Uint8Array(4),
+    }));
+    const counters = { buffer: control.buffer, offset: 0, into: new Uint8Array(rowCounters.bytes) };
+    await (await host.gpu.begin("starts of owners", () => {}, [...reads, counters])).arrived;
+    if (rowCounters.read(counters.into).keysUneven > 0) return null;
+    return reads.map(({ into }) => new Uint32Array(into.buffer)[0]);
+  }
+
+  /** The first of an owner's finest parts. */
+  #fineFrom(owner: number, { partBits, splitBits, fineBits }: SplitRows["params"]): number {
+    return this.#partsOf(owner, splitBits).first * 2 ** (partBits - splitBits + fineBits);
+  }
+
+  /** Brings the rows of a side to their owners: of each owner (the first index) those that each GPU had. */
+  #bring(side: readonly CoarseSide[], begins: readonly (readonly number[])[]): Promise<Arrived[][]> {
+    const { runs, ways } = this;
+    const bring = async (source: number, owner: number): Promise<Arrived> => {
+      const { coarse, starts, there } = side[source];
+      const first = begins[source][owner];
+      const rows = begins[source][owner + 1] - first;
+      const to = there[owner];
+      if (!to) return { ...coarse, starts, rows };
+      const columnTo = async (to: Range, from: Range, bytes: number, first: number, count: number) => {
+        const start = { ...from, offset: (from.offset ?? 0) + first * bytes };
+        if (count > 0) await ways.copy(start, source, to, owner, count * bytes);
+        // elements are known by where they were
+        return { ...to, offset: (to.offset ?? 0) - first * bytes };
+      };
+      return {
+        items: await columnTo(to.items, coarse.items, ITEM_BYTES, first, rows),
+        words: to.words && coarse.words && (await columnTo(to.words, coarse.words, 4, first, rows)),
+        starts: await columnTo(to.starts, starts, 1, 0, starts.size as number),
+        rows,
+      };
+    };
+    return Promise.all(runs.map((_, owner) => Promise.all(runs.map((_, source) => bring(source, owner)))));
+  }
+
+  /** Splits what an owner has of a side into its parts. */
+  async #splitAgain(
+    side: readonly CoarseSide[],
+    arrived: readonly Arrived[],
+    owner: number,
+  ): Promise<SplitRows> {
+    const run = this.runs[owner];
+    const { params, isValued } = side[owner];
+    const { partBits, splitBits, fineBits } = params;
+    const [LOW, HIGH] = [this.#fineFrom(owner, params), this.#fineFrom(owner + 1, params)];
+    const FINE = 2 ** (partBits + fineBits);
+    const rows = arrived.reduce((sum, each) => sum + each.rows, 0);
+    const starts = await run.range(4 * (FINE + 1));
+    const cursors = await run.range(4 * arrived.length * 2 ** partBits);
+    const items = { ...(await run.range(rows * ITEM_BYTES)), size: rows * ITEM_BYTES };
+    const words = isValued ? await run.range(rows * 4) : undefined;
+    const step = await partsStep(run, isValued);
+    const sources = arrived.map((each) => each.starts);
+    await this.ways.partStarts({
+      run,
+      sources,
+      starts,
+      cursors,
+      params: { FINE, LOW, HIGH, SHIFT: fineBits },
+    });
+    const chunk = this.#partsOf(owner, splitBits);
+    await run.submit("split parts", (recorder) => {
+      for (const [source, each] of arrived.entries()) {
+        const bindings = {
+          splitItems: each.items,
+          splitWords: each.words,
+          partStarts: each.starts,
+          cursors: { ...cursors, offset: 4 * source * 2 ** partBits },
+          items,
+          words,
+        };
+        step(recorder, bindings, params, each.rows / chunk.count, chunk);
+      }
+    });
+    return { bits: partBits, items, words, partStarts: starts, params };
+  }
+}
