@@ -28,6 +28,10 @@ export function sourceTexts({ strip = false } = {}) {
     name: "warpmap:source-texts",
     /** Vite: before its own handling of .ts */
     enforce: /** @type {const} */ ("pre"),
+    /** Vitest keeps a module for as long as its file is the same: not one that is made of several. */
+    configureVitest({ experimental_defineCacheKeyGenerator: keyedBy }) {
+      keyedBy(({ id }) => (id.endsWith(WORKER_SUFFIX) || id.endsWith(FOLDER_SUFFIX) ? false : undefined));
+    },
 
     resolveId(id, importer) {
       const isOurs = id.endsWith(WORKER_SUFFIX) || id.endsWith(FOLDER_SUFFIX);
