@@ -214,7 +214,6 @@ export default defineConfig({
   test: {
     // SwiftShader runs kernels on the same cores as everything else, and compiles them on one
     maxWorkers: 3,
-    experimental: { fsModuleCache: true },
     setupFiles: "test/setup.ts",
     sequence: { sequencer: ByProject },
     testTimeout: TIMEOUT_MS,
