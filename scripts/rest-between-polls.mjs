@@ -5,9 +5,9 @@
 // a core. It asks globalThis for setImmediate each time.
 const { setImmediate: immediate } = globalThis;
 
-/** Milliseconds: a short kernel is seen at once, and a long wait, as for a compiler, costs few looks. */
+/** Milliseconds: a short kernel is seen at once, and a long wait, as for a compiler, costs few looks, of 50 µs each. */
 const FIRST_REST = 0.05;
-const LONGEST_REST = 1;
+const LONGEST_REST = 4;
 const GROWTH = 1.5;
 /** Of the look that is next. The package asks for it while it looks, as long as it waits for the same things. */
 let rest = FIRST_REST;

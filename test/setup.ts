@@ -5,11 +5,12 @@ import { onSwiftShader } from "./helpers/software-gpu.js";
 
 const isSoftwareInNode = inject("backend") === "webgpu" && inject("host") === "node" && onSwiftShader;
 // Dawn bounds every index of a kernel, which SwiftShader takes a fourth of all time to compile. Pages, the project
-// webgpu-partitioned and long runs have that; here a kernel that goes past its memory is seen.
+// webgpu-partitioned and long runs have that; here a kernel that goes past its memory is seen. Nor is Dawn's own SPIR-V checked.
 if (isSoftwareInNode && inject("bulk") === "auto" && !inject("long")) {
   vi.doMock("webgpu", async (original) => {
     const dawn = await original<typeof import("webgpu")>();
-    const create = (flags: string[]) => dawn.create([...flags, "enable-dawn-features=disable_robustness"]);
+    const create = ([disabled]: string[]) =>
+      dawn.create([`${disabled},enable_spirv_validation`, "enable-dawn-features=disable_robustness"]);
     return { ...dawn, create };
   });
 }

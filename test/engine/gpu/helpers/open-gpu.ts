@@ -2,6 +2,7 @@
 import { inject } from "vitest";
 import { completeLevels } from "../../../../src/engine/cpu/host-levels.js";
 import type { Engine } from "../../../../src/engine/engine.js";
+import { getOrMake } from "../../../../src/engine/gpu/get-or-make.js";
 import type { GpuHost } from "../../../../src/engine/gpu/host.js";
 import type { WebgpuOptions } from "../../../../src/engine/webgpu/webgpu-engine.js";
 
@@ -25,4 +26,11 @@ export async function openGpu(
   const { open } = await import("../../../../packages/cuda/src/open.js");
   const { engine } = await open({ seed: 1, ...options });
   return completeLevels(engine) as GpuEngine;
+}
+
+const shared = new Map<string, Promise<GpuEngine>>();
+
+/** One engine for each set of options, which no test destroys: a new one looks all its kernels up again. */
+export function sharedGpu(options: GpuOptions): Promise<GpuEngine> {
+  return getOrMake(shared, JSON.stringify(options), () => openGpu(options));
 }

@@ -11,7 +11,7 @@ import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { LimitError } from "../../../../src/errors.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { weakCasSeen } from "../../webgpu/helpers/weak-cas.js";
-import { onSmallParts, openGpu } from "../helpers/open-gpu.js";
+import { onSmallParts, openGpu, sharedGpu } from "../helpers/open-gpu.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -97,7 +97,7 @@ function expectedOf(left: Side, right: Side): string[] {
 
 /** Joins, compares with the Map, and answers whether it went this way. */
 async function isJoined(left: Side, right: Side, overrides: Tuning = {}): Promise<boolean> {
-  const engine = await openGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false }, ...overrides } });
+  const engine = await sharedGpu({ tuning: { partedJoin: { leastRows: 0, narrow: false }, ...overrides } });
   const [a, b] = [await uploaded(engine, left, 0), await uploaded(engine, right, 1)];
   const log = new PlanLog();
   log.begin();

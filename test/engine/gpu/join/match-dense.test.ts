@@ -16,11 +16,11 @@ import {
   UINT32_MAX,
 } from "../../../helpers/dense-sides.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openGpu } from "../helpers/open-gpu.js";
+import { sharedGpu } from "../helpers/open-gpu.js";
 
 const PLACES = "keys lie close together, and are the places of an array";
 
-const open = () => openGpu({ tuning: { denseJoin: { leastRows: 0 } } });
+const open = () => sharedGpu({ tuning: { denseJoin: { leastRows: 0 } } });
 
 /** Joins, compares, and answers whether keys were places. */
 async function isByPlaces(sides: Sides, how: JoinKind): Promise<boolean> {

@@ -9,7 +9,7 @@ import { keyingOf } from "../../../../src/engine/hash-seed.js";
 import type { JoinKind } from "../../../../src/engine/join-kinds.js";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { openGpu } from "../helpers/open-gpu.js";
+import { sharedGpu } from "../helpers/open-gpu.js";
 
 const SEED = 1;
 const PARTS = "both sides are split by their keys, and matched part by part";
@@ -46,7 +46,7 @@ async function isByParts(
   width = 2,
 ): Promise<boolean> {
   const partedJoin = { leastRows: 0, narrow: true };
-  const engine = await openGpu({ seed: SEED, tuning: { partedJoin } });
+  const engine = await sharedGpu({ seed: SEED, tuning: { partedJoin } });
   const log = new PlanLog();
   log.begin();
   const call = { nullsEqual: false, log };

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
-import { type GpuEngine, openGpu } from "../helpers/open-gpu.js";
+import { type GpuEngine, sharedGpu } from "../helpers/open-gpu.js";
 import { check, doubleBits, type TestColumn } from "./cases.js";
 
 /** Numbers without a pattern. */
@@ -31,7 +31,7 @@ const GROUPS = {
   parts: 300,
 } as const;
 
-const open = (way: Way): Promise<GpuEngine> => openGpu({ seed: 1, tuning: ways[way].tuning });
+const open = (way: Way): Promise<GpuEngine> => sharedGpu({ seed: 1, tuning: ways[way].tuning });
 
 const groupsOf = (rows: number, groups: number) =>
   Array.from({ length: rows }, (_, row) => mix(mix(row) % groups));

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { PlanLog } from "../../../../src/engine/plan-log.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { weakKeyCas } from "../../webgpu/helpers/weak-cas.js";
-import { type GpuOptions, openGpu } from "../helpers/open-gpu.js";
+import { type GpuOptions, sharedGpu } from "../helpers/open-gpu.js";
 import { bitsOf, check, type TestColumn } from "./cases.js";
 
 /** Numbers without a pattern, different for different numbers. */
@@ -35,7 +35,7 @@ async function waysOf(
   slots = SLOTS,
   overrides: Overrides = {},
 ): Promise<string[]> {
-  const engine = await openGpu({ tuning: { fewGroupSlots: slots, ...overrides } });
+  const engine = await sharedGpu({ tuning: { fewGroupSlots: slots, ...overrides } });
   const log = new PlanLog();
   log.begin();
   await check(engine, keys, columnsOf(keys.length), { log });
@@ -107,7 +107,7 @@ it("compare-exchanges that fail for no reason", async () => {
     const tuning = { fewGroupSlots: 128, cas: weakKeyCas(percent) };
     const log = new PlanLog();
     log.begin();
-    await check(await openGpu({ tuning }), keys, [], { log });
+    await check(await sharedGpu({ tuning }), keys, [], { log });
     return log.finish().strategies.map(({ reason }) => reason);
   };
   expect(await weak(60)).toEqual([expect.stringMatching(FEW)]);

@@ -12,7 +12,7 @@ import type { Reduction } from "../../../../src/engine/reductions.js";
 import { LimitError } from "../../../../src/index.js";
 import { rounds } from "../../../helpers/rounds.js";
 import { weakCasSeen } from "../../webgpu/helpers/weak-cas.js";
-import { onSmallParts, openGpu } from "../helpers/open-gpu.js";
+import { onSmallParts, sharedGpu } from "../helpers/open-gpu.js";
 import { bitsOf, check, type NumberKind, numberKinds, type TestColumn } from "./cases.js";
 
 afterEach(() => {
@@ -50,7 +50,7 @@ async function waysOf(
   { kinds = SUMMED, overrides = {} }: Options = {},
 ): Promise<string[]> {
   const manyGroups = { leastRows: 0, leastGroups: 0 };
-  const engine = await openGpu({
+  const engine = await sharedGpu({
     seed: SEED,
     tuning: { fewGroupSlots: 4, manyGroups, ...overrides },
   });
