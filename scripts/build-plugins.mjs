@@ -28,11 +28,6 @@ export function sourceTexts({ strip = false } = {}) {
     name: "warpmap:source-texts",
     /** Vite: before its own handling of .ts */
     enforce: /** @type {const} */ ("pre"),
-    /** Vitest keeps a module for as long as its file is the same: not one that is made of several, nor who imports that by name. */
-    configureVitest({ experimental_defineCacheKeyGenerator: keyedBy }) {
-      const isOurs = (text) => [WORKER_SUFFIX, FOLDER_SUFFIX].some((suffix) => text.includes(`${suffix}"`));
-      keyedBy(({ id, sourceCode }) => (isOurs(`${id}"`) || isOurs(sourceCode) ? false : undefined));
-    },
 
     resolveId(id, importer) {
       const isOurs = id.endsWith(WORKER_SUFFIX) || id.endsWith(FOLDER_SUFFIX);

@@ -113,15 +113,11 @@ async function project(name, ...args) {
   console.log(`\n${[name, ...args].join(" ")}: ${(seconds + performance.now() / 1000).toFixed(1)} s`);
 }
 
-/**
- * Runs a Vitest, and counts its tests. Modules that one has transformed are there for the next. Several at once write no
- * live summaries: their output is a pipe.
- */
+/** Runs a Vitest, and counts its tests. Several at once write no live summaries: their output is a pipe. */
 async function vitest(vitestArgs, options = { env, stdio: "inherit" }) {
   const folder = mkdtempSync(join(tmpdir(), "warpmap-test-"));
   const report = join(folder, "report.json");
-  const args = ["run", "--experimental.fsModuleCache", "--reporter=default", "--reporter=json"];
-  args.push(`--outputFile.json=${report}`, ...vitestArgs);
+  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...vitestArgs];
   const program = join(root, "node_modules/vitest/vitest.mjs");
   const running = spawn(process.execPath, [program, ...args], { cwd: root, ...options });
   running.stdout?.pipe(process.stdout, { end: false });

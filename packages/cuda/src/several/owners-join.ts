@@ -56,11 +56,12 @@ export async function joinByOwners(
   const sides = [left, right].map(({ keys }) => RowsThere.placed(host, keys.rows, "in place"));
   try {
     const { joinByOwners } = await loadOwnersJoin();
-    const own = await inOrder(gpus.hosts, async (gpu) => ({
-      host: gpus.hosts[gpu],
-      left: await sideAt(sides[0], gpu, left),
-      right: await sideAt(sides[1], gpu, right),
-    }));
+    const own = () =>
+      inOrder(gpus.hosts, async (gpu) => ({
+        host: gpus.hosts[gpu],
+        left: await sideAt(sides[0], gpu, left),
+        right: await sideAt(sides[1], gpu, right),
+      }));
     // columns are other views in each call
     const [key] = build.keys.columns;
     const data = "data" in key ? (key.data as object) : key;

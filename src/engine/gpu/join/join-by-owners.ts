@@ -70,7 +70,7 @@ export interface GpuWays {
 
 /** @param key what stands for the build side's key from call to call */
 export async function joinByOwners(
-  gpus: readonly OwnRows[],
+  ownRows: () => Promise<readonly OwnRows[]>,
   [rows, buildRows]: readonly [rows: number, buildRows: number],
   buildsLeft: boolean,
   key: object,
@@ -78,6 +78,7 @@ export async function joinByOwners(
   call: Omit<JoinCall, "nullsEqual">,
 ): Promise<JoinedColumns[] | null> {
   if (unfit.has(key)) return null;
+  const gpus = await ownRows();
   const joinings: Joining[] = [];
   for (const { host, left, right } of gpus) {
     const [own, others] = buildsLeft ? [left, right] : [right, left];
@@ -153,6 +154,8 @@ interface Arrived {
   readonly items: Range;
   readonly words: Range | undefined;
   readonly starts: Range;
+  /** Where the first of them was. */
+  readonly first: number;
   readonly rows: number;
 }
 
@@ -171,24 +174,34 @@ class OwnersJoin {
   /** Null where it is to no purpose. */
   async join(): Promise<Written[] | null> {
     const { runs, joinings, results, ways } = this;
-    const sides = [await this.#prepare("build"), await this.#prepare("probe")];
-    const split: SplitRows[][] = [];
-    await this.#split(sides[0]);
+    const build = await this.#prepare("build");
+    await this.#split(build);
     ways.copyLater();
-    await this.#split(sides[1]);
-    for (const side of sides) {
+    const probe = await this.#prepare("probe");
+    await this.#split(probe);
+    const again: SplitRows[][] = [];
+    for (const side of [build, probe]) {
       const begins = await Promise.all(side.map((each) => each.begins));
       if (!begins.every((each, g) => each !== null && fits(each, g, side[g].room))) return null;
       const agreed = begins as (readonly number[])[];
       if (!ways.agree(agreed)) return null;
-      const arrived = await this.#bring(side, agreed);
+      const arrived = await this.#bringStarts(side, agreed);
       ways.workLater();
+      await this.#bringRows(side, arrived);
+      // the next side is copied while this one is split
       ways.copyLater();
-      split.push(await Promise.all(runs.map((_, owner) => this.#splitAgain(side, arrived[owner], owner))));
+      const parts = await Promise.all(
+        runs.map((_, owner) => this.#splittingAgain(side, arrived[owner], owner)),
+      );
+      // a GPU's own rows before those that are on their way
+      await Promise.all(parts.map(({ split }) => split(true)));
+      ways.workLater();
+      await Promise.all(parts.map(({ split }) => split(false)));
+      again.push(parts.map(({ rows }) => rows));
     }
     const joined = await Promise.all(
       runs.map(async (run, owner) => {
-        const [build, probe] = [split[0][owner], split[1][owner]];
+        const [build, probe] = [again[0][owner], again[1][owner]];
         const most = probe.items.size === undefined ? 0 : probe.items.size / ITEM_BYTES;
         const parts = await joiningParts(run, results[owner], joinings[owner], most);
         const { partBits, splitBits } = probe.params;
@@ -244,17 +257,16 @@ class OwnersJoin {
         await own.survey(false);
         own.begin();
         await run.flush("starts of parts");
-        own.begins = this.#begins(own, run);
-        own.begins.catch(() => {}); // told when it is waited for
+        const { arrived } = await this.#readBegins(own, run);
+        own.begins = arrived;
+        arrived.catch(() => {}); // told when it is waited for
         await own.split();
       }),
     );
   }
 
-  async #begins(
-    { starts, params }: CoarseSide,
-    { host, control }: RowRun,
-  ): Promise<readonly number[] | null> {
+  /** Submits what tells where the rows of each owner begin. */
+  async #readBegins({ starts, params }: CoarseSide, { host, control }: RowRun) {
     const owners = [...this.runs.keys(), this.runs.length];
     const reads = owners.map((owner) => ({
       buffer: starts.buffer,
@@ -262,9 +274,12 @@ class OwnersJoin {
       into: new Uint8Array(4),
     }));
     const counters = { buffer: control.buffer, offset: 0, into: new Uint8Array(rowCounters.bytes) };
-    await (await host.gpu.begin("starts of owners", () => {}, [...reads, counters])).arrived;
-    if (rowCounters.read(counters.into).keysUneven > 0) return null;
-    return reads.map(({ into }) => new Uint32Array(into.buffer)[0]);
+    const submitted = await host.gpu.begin("starts of owners", () => {}, [...reads, counters]);
+    const told = () =>
+      rowCounters.read(counters.into).keysUneven > 0
+        ? null
+        : reads.map(({ into }) => new Uint32Array(into.buffer)[0]);
+    return { arrived: submitted.arrived.then(told) };
   }
 
   /** The first of an owner's finest parts. */
@@ -272,47 +287,63 @@ class OwnersJoin {
     return this.#partsOf(owner, splitBits).first * 2 ** (partBits - splitBits + fineBits);
   }
 
-  /** Brings the rows of a side to their owners: of each owner (the first index) those that each GPU had. */
-  #bring(side: readonly CoarseSide[], begins: readonly (readonly number[])[]): Promise<Arrived[][]> {
-    const { runs, ways } = this;
+  /** Brings starts of a side to owners: of each (the first index) where the rows that each GPU had are to arrive. */
+  #bringStarts(side: readonly CoarseSide[], begins: readonly (readonly number[])[]): Promise<Arrived[][]> {
     const bring = async (source: number, owner: number): Promise<Arrived> => {
       const { coarse, starts, there } = side[source];
-      const first = begins[source][owner];
-      const rows = begins[source][owner + 1] - first;
+      const [first, end] = begins[source].slice(owner, owner + 2);
       const to = there[owner];
-      if (!to) return { ...coarse, starts, rows };
-      const columnTo = async (to: Range, from: Range, bytes: number, first: number, count: number) => {
-        const start = { ...from, offset: (from.offset ?? 0) + first * bytes };
-        if (count > 0) await ways.copy(start, source, to, owner, count * bytes);
-        // elements are known by where they were
-        return { ...to, offset: (to.offset ?? 0) - first * bytes };
-      };
+      if (!to) return { ...coarse, starts, first, rows: end - first };
+      await this.ways.copy(starts, source, to.starts, owner, starts.size as number);
+      // rows are known by where they were
+      const moved = (range: Range, bytes: number) => ({
+        ...range,
+        offset: (range.offset ?? 0) - first * bytes,
+      });
       return {
-        items: await columnTo(to.items, coarse.items, ITEM_BYTES, first, rows),
-        words: to.words && coarse.words && (await columnTo(to.words, coarse.words, 4, first, rows)),
-        starts: await columnTo(to.starts, starts, 1, 0, starts.size as number),
-        rows,
+        items: moved(to.items, ITEM_BYTES),
+        words: to.words && moved(to.words, 4),
+        starts: to.starts,
+        first,
+        rows: end - first,
       };
     };
+    const { runs } = this;
     return Promise.all(runs.map((_, owner) => Promise.all(runs.map((_, source) => bring(source, owner)))));
   }
 
-  /** Splits what an owner has of a side into its parts. */
-  async #splitAgain(
-    side: readonly CoarseSide[],
-    arrived: readonly Arrived[],
-    owner: number,
-  ): Promise<SplitRows> {
+  async #bringRows(side: readonly CoarseSide[], arrived: readonly (readonly Arrived[])[]): Promise<void> {
+    for (const [owner, sources] of arrived.entries())
+      for (const [source, to] of sources.entries()) {
+        const { items, words } = side[source].coarse;
+        if (source === owner || to.rows === 0) continue;
+        await this.#copyRows([items, source], [to.items, owner], to, ITEM_BYTES);
+        if (words && to.words) await this.#copyRows([words, source], [to.words, owner], to, 4);
+      }
+  }
+
+  #copyRows(
+    [from, source]: readonly [Range, number],
+    [to, owner]: readonly [Range, number],
+    { first, rows }: Arrived,
+    bytes: number,
+  ): Promise<void> {
+    const at = (range: Range) => ({ ...range, offset: (range.offset ?? 0) + first * bytes });
+    return this.ways.copy(at(from), source, at(to), owner, rows * bytes);
+  }
+
+  /** Prepares to split what an owner has of a side into its parts: its own rows, and all others. */
+  async #splittingAgain(side: readonly CoarseSide[], arrived: readonly Arrived[], owner: number) {
     const run = this.runs[owner];
     const { params, isValued } = side[owner];
     const { partBits, splitBits, fineBits } = params;
     const [LOW, HIGH] = [this.#fineFrom(owner, params), this.#fineFrom(owner + 1, params)];
     const FINE = 2 ** (partBits + fineBits);
-    const rows = arrived.reduce((sum, each) => sum + each.rows, 0);
+    const count = arrived.reduce((sum, each) => sum + each.rows, 0);
     const starts = await run.range(4 * (FINE + 1));
     const cursors = await run.range(4 * arrived.length * 2 ** partBits);
-    const items = { ...(await run.range(rows * ITEM_BYTES)), size: rows * ITEM_BYTES };
-    const words = isValued ? await run.range(rows * 4) : undefined;
+    const items = { ...(await run.range(count * ITEM_BYTES)), size: count * ITEM_BYTES };
+    const words = isValued ? await run.range(count * 4) : undefined;
     const step = await partsStep(run, isValued);
     const sources = arrived.map((each) => each.starts);
     await this.ways.partStarts({
@@ -323,19 +354,22 @@ class OwnersJoin {
       params: { FINE, LOW, HIGH, SHIFT: fineBits },
     });
     const chunk = this.#partsOf(owner, splitBits);
-    await run.submit("split parts", (recorder) => {
-      for (const [source, each] of arrived.entries()) {
-        const bindings = {
-          splitItems: each.items,
-          splitWords: each.words,
-          partStarts: each.starts,
-          cursors: { ...cursors, offset: 4 * source * 2 ** partBits },
-          items,
-          words,
-        };
-        step(recorder, bindings, params, each.rows / chunk.count, chunk);
-      }
-    });
-    return { bits: partBits, items, words, partStarts: starts, params };
+    const rows: SplitRows = { bits: partBits, items, words, partStarts: starts, params };
+    const split = (isOwn: boolean) =>
+      run.submit("split parts", (recorder) => {
+        for (const [source, each] of arrived.entries()) {
+          if ((source === owner) !== isOwn) continue;
+          const bindings = {
+            splitItems: each.items,
+            splitWords: each.words,
+            partStarts: each.starts,
+            cursors: { ...cursors, offset: 4 * source * 2 ** partBits },
+            items,
+            words,
+          };
+          step(recorder, bindings, params, each.rows / chunk.count, chunk);
+        }
+      });
+    return { rows, split };
   }
 }
