@@ -356,6 +356,8 @@ API cuEventSynchronize(void* event) {
   return fault;
 }
 API cuEventElapsedTime_v2(float* to, void* from, void* until) {
+  const Event& at = *(Event*)until;
+  if (at.stream != nullptr && at.stream->done < at.commands) return NOT_READY;
   *to = std::chrono::duration<float, std::milli>(((Event*)until)->reached - ((Event*)from)->reached).count();
   return fault;
 }

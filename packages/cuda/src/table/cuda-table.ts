@@ -196,7 +196,10 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     const { state } = this;
     const [MISSING, MISSING_HIGH] = this.#missingWords(missing);
     const run = runsFind(state, columns, { COUNT, MISSING, MISSING_HIGH });
-    await state.submissions.run(log, () => state.submissions.ahead("find", run));
+    // to be timed, it is waited for
+    await state.submissions.run(log, () =>
+      log ? state.look("find", run, []) : state.submissions.ahead("find", run),
+    );
   }
 
   retrieveAll(
