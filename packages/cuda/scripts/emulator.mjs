@@ -8,13 +8,7 @@ export const emulator = fileURLToPath(new URL("../dist/emulator/libcuda.so.1", i
 /** The environment of a process that has it in place of a driver, and of a fat binary, which it does not read. */
 export function emulatedGpuEnv() {
   // events take a moment, so that other work of the process gets its turn as it does beside a GPU
-  return {
-    WARPMAP_CUDA_DRIVER: emulator,
-    WARPMAP_CUDA_KERNELS: emulator,
-    WARPMAP_EMULATOR_WAIT: "30",
-    // blocks' shared memory, 180 KB for each thread: where glibc has no room for it, each use of it calls a function
-    GLIBC_TUNABLES: `glibc.rtld.optional_static_tls=${2 ** 18}`,
-  };
+  return { WARPMAP_CUDA_DRIVER: emulator, WARPMAP_CUDA_KERNELS: emulator, WARPMAP_EMULATOR_WAIT: "30" };
 }
 
 /** Builds it where g++ is there; else says what is left out, in one line. @returns whether it was built */

@@ -89,3 +89,40 @@ describe.each([
     expect(device.memory.inUse).toBe(before);
   });
 });
+
+describe("other ways are taken", () => {
+  it.each([
+    ["keys of both sides repeat", [1, 2, 2, 3], 0, 4],
+    ["one key has most rows", [1, 2, 3, 4], 20_000, 1],
+  ])("where %s, from the second call on at once", async (_, builds, hot, times) => {
+    using device = await openOwners(2);
+    const ids = Uint32Array.from({ length: 4000 }, (_, i) => builds[i % 4] + 4 * Math.floor(i / 4));
+    const asked = Uint32Array.from({ length: 24_000 }, (_, i) => (i < hot ? 7 : i % 4003));
+    using a = await device.uploadTable({ id: ids, one: counting(ids.length) });
+    using b = await device.uploadTable({ id: asked, two: counting(asked.length) });
+    const rowsOf = new Map<number, number>();
+    for (const id of ids) rowsOf.set(id, (rowsOf.get(id) ?? 0) + 1);
+    const expected = asked.reduce((sum, id) => sum + (rowsOf.get(id) ?? 0), 0);
+    const before = device.memory.inUse;
+    for (let time = 0; time < times; time++) {
+      const plans: Plan[] = [];
+      using joined = await join(a, b, { on: ["id"], output: "device", onPlan: (plan) => plans.push(plan) });
+      expect(joined.numRows).toBe(expected);
+      expect(plans[0].reason).not.toContain("part by part; ");
+      expect(plans[0].reason).toContain("rows went to another of 2 GPUs");
+    }
+    expect(device.memory.inUse).toBe(before);
+  });
+
+  it("an abort ends the call, and gives its memory back", async () => {
+    using device = await openOwners(3);
+    using a = await device.uploadTable(of(build, ["id", "one"]));
+    using b = await device.uploadTable(of(probe, ["id", "small"]));
+    const before = device.memory.inUse;
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(join(a, b, { on: ["id"], output: "device", signal })).rejects.toThrow("enough");
+    expect(device.memory.inUse).toBe(before);
+    using joined = await join(a, b, { on: ["id"], output: "device" });
+    expect(joined.numRows).toBe(expectedRows(["id"], "id", false).length);
+  });
+});
