@@ -132,6 +132,7 @@ export {
   scalarWords,
   wordsOf,
 } from "./scalars.js";
+export { settled } from "./settled.js";
 export type {
   Combination,
   EngineFilter,

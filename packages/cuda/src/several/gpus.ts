@@ -6,27 +6,13 @@ import {
   type Range,
   type ScalarType,
   type Scratch,
+  settled,
 } from "warpmap/engine";
 import type { CudaContext, Loss } from "../driver/context.js";
 import { addressOf } from "../runtime/memory.js";
 import type { CudaHost } from "../table/table-state.js";
 
-/**
- * Waits for all; then throws the first error, if there was one: nothing goes on behind it.
- * @param giveUp what becomes of other results then
- */
-export async function settled<T>(
-  work: readonly Promise<T>[],
-  giveUp: (result: T) => void = () => {},
-): Promise<T[]> {
-  const results = await Promise.allSettled(work);
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed) {
-    for (const result of results) if (result.status === "fulfilled") giveUp(result.value);
-    throw failed.reason;
-  }
-  return results.map((result) => (result as PromiseFulfilledResult<T>).value);
-}
+export { settled };
 
 interface Place {
   readonly gpu: number;

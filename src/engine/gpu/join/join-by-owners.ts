@@ -6,6 +6,7 @@
 import { LimitError } from "../../../errors.js";
 import type { JoinedColumns, JoinedSide } from "../../device-columns.js";
 import type { JoinCall } from "../../row-operations.js";
+import { settled } from "../../settled.js";
 import type { Chunk } from "../batch/columns.js";
 import { NO_RECORDS } from "../columns/gather-columns.js";
 import { ResultColumns } from "../groups/result-columns.js";
@@ -181,7 +182,7 @@ class OwnersJoin {
     await this.#split(probe);
     const again: SplitRows[][] = [];
     for (const side of [build, probe]) {
-      const begins = await Promise.all(side.map((each) => each.begins));
+      const begins = await settled(side.map((each) => each.begins));
       if (!begins.every((each, g) => each !== null && fits(each, g, side[g].room))) return null;
       const agreed = begins as (readonly number[])[];
       if (!ways.agree(agreed)) return null;
@@ -190,16 +191,14 @@ class OwnersJoin {
       await this.#bringRows(side, arrived);
       // the next side is copied while this one is split
       ways.copyLater();
-      const parts = await Promise.all(
-        runs.map((_, owner) => this.#splittingAgain(side, arrived[owner], owner)),
-      );
+      const parts = await settled(runs.map((_, owner) => this.#splittingAgain(side, arrived[owner], owner)));
       // a GPU's own rows before those that are on their way
-      await Promise.all(parts.map(({ split }) => split(true)));
+      await settled(parts.map(({ split }) => split(true)));
       ways.workLater();
-      await Promise.all(parts.map(({ split }) => split(false)));
+      await settled(parts.map(({ split }) => split(false)));
       again.push(parts.map(({ rows }) => rows));
     }
-    const joined = await Promise.all(
+    const joined = await settled(
       runs.map(async (run, owner) => {
         const [build, probe] = [again[0][owner], again[1][owner]];
         const most = probe.items.size === undefined ? 0 : probe.items.size / ITEM_BYTES;
@@ -217,7 +216,7 @@ class OwnersJoin {
       }),
     );
     const haveAnyFailed = runs.map((run, g) => haveFailed(run, joinings[g].sides, false)).includes(true);
-    const written = await Promise.all(joined.map((parts) => parts.written(haveAnyFailed)));
+    const written = await settled(joined.map((parts) => parts.written(haveAnyFailed)));
     return haveAnyFailed ? null : (written as Written[]);
   }
 
@@ -230,7 +229,7 @@ class OwnersJoin {
   /** Prepares the first split of all rows of a side, and room for them at their owners. */
   #prepare(which: "build" | "probe"): Promise<CoarseSide[]> {
     const { runs, joinings } = this;
-    return Promise.all(
+    return settled(
       runs.map(async (run, g): Promise<CoarseSide> => {
         const { sides, [which]: along } = joinings[g];
         const { unsplit, survey } = await surveyingSide(run, sides[which], along);
@@ -243,7 +242,7 @@ class OwnersJoin {
           words: isValued ? await owner.range(room * 4) : undefined,
           starts: await owner.range(starts.size as number),
         });
-        const there = await Promise.all(runs.map((owner) => (owner === run ? undefined : roomAt(owner))));
+        const there = await settled(runs.map(async (owner) => (owner === run ? undefined : roomAt(owner))));
         return { ...coarse, rows, survey, starts, isValued, there, room, begins: Promise.resolve(null) };
       }),
     );
@@ -251,7 +250,7 @@ class OwnersJoin {
 
   /** Has all GPUs split their rows of a side; what goes to whom is known before they have. */
   async #split(side: readonly CoarseSide[]): Promise<void> {
-    await Promise.all(
+    await settled(
       side.map(async (own, g) => {
         const run = this.runs[g];
         await own.survey(false);
@@ -309,7 +308,7 @@ class OwnersJoin {
       };
     };
     const { runs } = this;
-    return Promise.all(runs.map((_, owner) => Promise.all(runs.map((_, source) => bring(source, owner)))));
+    return settled(runs.map((_, owner) => settled(runs.map((_, source) => bring(source, owner)))));
   }
 
   async #bringRows(side: readonly CoarseSide[], arrived: readonly (readonly Arrived[])[]): Promise<void> {
