@@ -22,6 +22,8 @@ function openOwners(gpus: number, peers = true): Promise<Device> {
   return openDevice({ backend: "cuda", seed: 5 });
 }
 
+const byNumber = (a: number, b: number) => a - b;
+
 const BUILDS = 9000;
 /** Every other build key has a partner, of three probe rows. */
 const probeKeys = Array.from(uniqueKeys(BUILDS / 2)).flatMap((key) => [key, ~key, key]);
@@ -88,6 +90,19 @@ describe.each([
     }
     expect(device.memory.inUse).toBe(before);
   });
+});
+
+it.each([1, 7, 40, 300])("%s rows on 7 GPUs, of which some have no part", async (rows) => {
+  using device = await openOwners(7);
+  for (const others of [1, 50, 1000]) {
+    using a = await device.uploadTable({ id: uniqueKeys(rows), one: counting(rows) });
+    using b = await device.uploadTable({ id: uniqueKeys(others), two: counting(others) });
+    using joined = await join(a, b, { on: ["id"], output: "device" });
+    const arrow = await joined.toArrow();
+    const [one, two] = ["one", "two"].map((name) => Array.from(arrow.getChild(name) as Iterable<number>));
+    const expected = Array.from(counting(Math.min(rows, others)));
+    expect([one.toSorted(byNumber), two]).toEqual([expected, one]);
+  }
 });
 
 describe("other ways are taken", () => {
