@@ -11,8 +11,8 @@ import {
 } from "../../../src/index.js";
 import { expectSame, rejection } from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
+import { partSlots, statsOfAll } from "../src/several/part-tables.js";
 import { overlaps, spansOf } from "../src/several/pieces.js";
-import { partSlots, statsOfAll } from "../src/several/several-table.js";
 import { openSeveral, restoreEngine } from "./helpers/several.js";
 
 afterEach(restoreEngine);

@@ -1,16 +1,8 @@
 /** Inserts that may fill a table on several GPUs. */
-import {
-  type ColumnOutput,
-  columnsOf,
-  type DeviceArray,
-  type Input,
-  type KeyType,
-  MAX_SLOTS,
-  type Output,
-  type ValueType,
-} from "warpmap/engine";
+import { type DeviceArray, type Input, type KeyType, MAX_SLOTS, type ValueType } from "warpmap/engine";
 import { CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
+import { destroyAll, outputsOf } from "./elements.js";
 
 interface FillingTable<K extends KeyType, V extends ValueType> {
   readonly parts: CudaTable<K, V>[];
@@ -70,17 +62,14 @@ async function makeRoom<K extends KeyType, V extends ValueType>(
   const entries: DeviceArray[] = [];
   try {
     const all = await part.retrieveAll("device", {});
-    entries.push(...arraysOf(all.keys), ...arraysOf(all.values));
+    entries.push(...([...outputsOf(all.keys), ...outputsOf(all.values)] as DeviceArray[]));
     await larger.insert(all.keys as Input<K>, all.values as Input<V> | null, "keep", {});
   } catch (error) {
     larger.destroy();
     throw error;
   } finally {
-    for (const array of entries) array.destroy();
+    destroyAll(entries);
   }
   parts[owner] = larger;
   part.destroy();
 }
-
-const arraysOf = (elements: Output<ValueType> | null) =>
-  columnsOf(elements as ColumnOutput | readonly ColumnOutput[] | null) as DeviceArray[];

@@ -7,9 +7,8 @@ import {
   type ColumnInput,
   type ColumnOutput,
   checkSlots,
-  columnsOf,
   type Destination,
-  DeviceArray,
+  type DeviceArray,
   elementsOf,
   type Input,
   type InsertCall,
@@ -17,10 +16,8 @@ import {
   type InsertTally,
   type KeyType,
   lengthOf,
-  MAX_SLOTS,
   type Missing,
   type Output,
-  PROBE_HISTOGRAM,
   type Scalar,
   scalarsOf,
   type Table,
@@ -31,18 +28,17 @@ import {
 } from "warpmap/engine";
 import { addTally, CudaTable } from "../table/cuda-table.js";
 import { TableState } from "../table/table-state.js";
+import { areThere, delivered, destroyAll, inputsOf, outputsOf, typedColumns } from "./elements.js";
 import type { Exchange } from "./exchange.js";
 import { insertInTurn } from "./filling.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, InputsAhead } from "./inputs.js";
+import { partSlots, statsOfAll } from "./part-tables.js";
 import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { exchangeRemark, type GoBack, HOST_ROUND, inRounds, ROUND } from "./rounds.js";
 import { SortedBatch } from "./sorted-batch.js";
 import { SortedLookUps } from "./sorted-look-ups.js";
-
-/** More slots than its part that a GPU has, in standard deviations of how many keys it owns. */
-const SPARE = 8;
 
 type PartCall = Pick<CallOptions, "signal" | "log" | "strategy" | "groupSize">;
 interface TableRound<K extends KeyType, V extends ValueType> extends Exchanged {
@@ -507,54 +503,3 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return insertInTurn(table, counts, keys, work, giveUp);
   }
 }
-
-/** Slots of one GPU's table, of which the whole has `mean` for each GPU. */
-export function partSlots(mean: number, most = MAX_SLOTS): number {
-  return Math.min(most, Math.ceil(mean + SPARE * Math.sqrt(mean)));
-}
-
-export function statsOfAll(all: readonly TableStats[]): TableStats {
-  const probeLengths = new Float64Array(PROBE_HISTOGRAM);
-  for (const each of all) for (const [i, count] of each.probeLengths.entries()) probeLengths[i] += count;
-  const sum = (of: (stats: TableStats) => number) => all.reduce((total, each) => total + of(each), 0);
-  const live = sum((each) => each.live);
-  return {
-    live,
-    tombstones: sum((each) => each.tombstones),
-    probeLengths,
-    meanProbeLength: live === 0 ? 0 : sum((each) => each.meanProbeLength * each.live) / live,
-    maxProbeLength: Math.max(...all.map((each) => each.maxProbeLength)),
-  };
-}
-
-const areThere = (columns: readonly unknown[]): boolean =>
-  columns.every((column) => !column || column instanceof DeviceArray);
-
-function destroyAll(arrays: readonly DeviceArray[]): void {
-  for (const array of arrays) array.destroy();
-}
-
-/** Elements at each owner: a column, or of a composite a list of them. */
-async function delivered<T extends KeyType | ValueType>(
-  exchange: Exchange,
-  type: T,
-  columns: readonly ColumnInput[],
-): Promise<Input<T>[]> {
-  const all: DeviceArray[][] = [];
-  for (const [i, scalar] of scalarsOf<Scalar>(type).entries()) {
-    all.push(await exchange.deliver(scalar, columns[i] as ColumnInput<Scalar>));
-  }
-  const ofOwner = (owner: number) => all.map((column) => column[owner]);
-  return exchange.counts.map((_, owner) => elementsOf(type, ofOwner(owner)) as Input<T>);
-}
-
-/** The columns of elements, and what these are. */
-function typedColumns(elements: Input<KeyType>, type: KeyType | ValueType | null) {
-  const types = scalarsOf<Scalar>(type);
-  return inputsOf(elements).map((column, i) => ({ column, type: types[i] }));
-}
-
-const inputsOf = (elements: Input<KeyType>): readonly ColumnInput[] =>
-  columnsOf(elements as ColumnInput | readonly ColumnInput[]);
-const outputsOf = (elements: Output<ValueType> | null): readonly ColumnOutput[] =>
-  columnsOf(elements as ColumnOutput | readonly ColumnOutput[] | null);
