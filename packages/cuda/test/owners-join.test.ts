@@ -25,7 +25,8 @@ function openOwners(gpus: number, peers = true): Promise<Device> {
 
 const byNumber = (a: number, b: number) => a - b;
 
-const BUILDS = 9000;
+/** So many that each of 8 GPUs has some. */
+const BUILDS = 16_000;
 /** Every other build key has a partner, of three probe rows. */
 const probeKeys = Array.from(uniqueKeys(BUILDS / 2)).flatMap((key) => [key, ~key, key]);
 const build = {
@@ -66,7 +67,7 @@ function expectedRows(names: readonly string[], on: string, isTurned: boolean): 
 describe.each([
   [2, true],
   [3, false],
-  [7, true],
+  [8, true],
 ])("on %s GPUs, which reach each other: %s", (gpus, peers) => {
   it.each([
     ["id", ["one"], ["small"], false],
@@ -87,7 +88,8 @@ describe.each([
       const sides = isTurned ? [...ofProbe, ...ofBuild] : [...ofBuild, ...ofProbe];
       const expected = expectedRows([on, ...sides], on, isTurned);
       expectSameRows(textsOf(await joined.toArrow()).sort(), expected);
-      expect(plans[0].reason).toMatch(/matched part by part; \d+ of 36000 rows went to another/);
+      expect(plans[0].reason).toMatch(/matched part by part; .+; \d+ of 64000 rows went to another/);
+      expect(plans[0].reason).toContain("rows were split where they are");
     }
     expect(device.memory.inUse).toBe(before);
   });
@@ -127,12 +129,62 @@ describe("other ways are taken", () => {
       using joined = await join(a, b, { on: ["id"], output: "device", onPlan: (plan) => plans.push(plan) });
       expect(joined.numRows).toBe(expected);
       expect(plans[0].reason).not.toContain("part by part; ");
+      expect(plans[0].reason).not.toContain("rows were split where they are");
       expect(plans[0].reason).toContain("rows went to another of 2 GPUs");
       // of both sides on two GPUs
       expect(tried()).toBe(4);
     }
     begin.mockRestore();
     expect(device.memory.inUse).toBe(before);
+  });
+
+  it("for skewed rows alone, not for others that are looked up in the same side", async () => {
+    using device = await openOwners(2);
+    using a = await device.uploadTable({ id: counting(4000), one: counting(4000) });
+    const even = counting(24_000).map((i) => i % 4003);
+    using hot = await device.uploadTable({ id: even.map((id, i) => (i < 20_000 ? 7 : id)), two: even });
+    using b = await device.uploadTable({ id: even, two: even });
+    const ways: boolean[] = [];
+    for (const other of [b, hot, b, hot]) {
+      const onPlan = ({ reason }: Plan) => ways.push(reason.includes("rows were split where they are"));
+      using joined = await join(a, other, { on: ["id"], output: "device", onPlan });
+      expect(joined.numRows).toBeGreaterThan(20_000);
+    }
+    expect(ways).toEqual([true, false, true, false]);
+  });
+
+  it("a call that ends at any submission leaves nothing behind, nor does one whose progress throws", async () => {
+    using device = await openOwners(3);
+    using a = await device.uploadTable(of(build, ["id", "one"]));
+    using b = await device.uploadTable(of(probe, ["id", "small"]));
+    const before = device.memory.inUse;
+    const { begin } = CudaRuntime.prototype;
+    let isAborted = true;
+    for (let last = 1; isAborted; last += 3) {
+      const abort = new AbortController();
+      let submitted = 0;
+      const spy = vi.spyOn(CudaRuntime.prototype, "begin").mockImplementation(function (
+        this: never,
+        ...asked
+      ) {
+        if (++submitted === last) abort.abort(new Error("enough"));
+        return begin.apply(this, asked);
+      });
+      const call = join(a, b, { on: ["id"], output: "device", signal: abort.signal });
+      const answer = await call.catch((error: unknown) => error);
+      spy.mockRestore();
+      isAborted = answer instanceof Error;
+      if (isAborted) expect((answer as Error).message).toBe("enough");
+      else (answer as Disposable)[Symbol.dispose]();
+      expect(device.memory.inUse).toBe(before);
+    }
+    const told: number[] = [];
+    const onProgress = (done: number) => {
+      told.push(done);
+      throw new Error("no more");
+    };
+    await expect(join(a, b, { on: ["id"], output: "device", onProgress })).rejects.toThrow("no more");
+    expect([told, device.memory.inUse]).toEqual([[4 * BUILDS], before]);
   });
 
   it("an abort ends the call, and gives its memory back", async () => {

@@ -1,29 +1,24 @@
 /** Joins by the owners of parts of mixed keys: the ways between GPUs that they take. */
-import {
-  type GpuWays,
-  type JoinedColumns,
-  type JoinedSide,
-  loadOwnersJoin,
-  type PartStarts,
-} from "warpmap/engine";
+import { type GpuWays, type JoinedSide, loadOwnersJoin, type PartStarts } from "warpmap/engine";
 import { addressOf } from "../runtime/memory.js";
 import { blocksFor } from "../table/table-state.js";
 import { isSkewed } from "./hot-keys.js";
 import { ownerKernels } from "./owner-kernels.js";
 import type { SeveralHost } from "./results.js";
 import { inOrder, noteExchange, type RowCall, RowsThere } from "./rows-there.js";
-import type { SharedSide } from "./shared-join.js";
+import type { JoinedOn, SharedSide } from "./shared-join.js";
 
-/** Null where keys or columns do not go that way, or rows are skewed. */
+/** False, and nothing joined, where keys or columns do not go that way, or rows are skewed. */
 export async function joinByOwners(
   host: SeveralHost,
   left: SharedSide,
   right: SharedSide,
   call: RowCall,
-): Promise<(JoinedColumns & { readonly gpu: number })[] | null> {
+  joined: JoinedOn[],
+): Promise<boolean> {
   const { gpus } = host;
   const buildsLeft = left.keys.rows < right.keys.rows;
-  const build = buildsLeft ? left : right;
+  const [build, probe] = buildsLeft ? [left, right] : [right, left];
   const rows = left.keys.rows + right.keys.rows;
   const there = gpus.lane("there");
   let moved = 0;
@@ -62,17 +57,24 @@ export async function joinByOwners(
         left: await sideAt(sides[0], gpu, left),
         right: await sideAt(sides[1], gpu, right),
       }));
-    // columns are other views in each call
-    const [key] = build.keys.columns;
-    const data = "data" in key ? (key.data as object) : key;
-    const joined = await joinByOwners(own, [rows, build.keys.rows], buildsLeft, data, ways, call);
-    if (joined === null) return null;
+    const keys = { build: keyOf(build), probe: keyOf(probe) };
+    const { signal, mostPairs, log } = call;
+    const options = { signal, mostPairs, ...(log && { log }) };
+    const made = await joinByOwners(own, [rows, build.keys.rows], buildsLeft, keys, ways, options);
+    if (made === null) return false;
+    joined.push(...made.map((each, gpu) => ({ ...each, gpu })));
+    log?.remark("rows were split where they are, and parts of them went to their owners");
     noteExchange(call, moved, rows, gpus, 1);
-    call.onProgress?.(rows, rows);
-    return joined.map((each, gpu) => ({ ...each, gpu }));
+    return true;
   } finally {
     for (const side of sides) side.release();
   }
+}
+
+/** What stands for a side's key: columns on the GPUs are other views in each call. */
+function keyOf({ keys: { columns } }: SharedSide): object {
+  const [key] = columns;
+  return "data" in key ? (key.data as object) : key;
 }
 
 const sideAt = async (there: RowsThere, gpu: number, { keys, columns }: SharedSide): Promise<JoinedSide> => ({

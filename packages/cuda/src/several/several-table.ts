@@ -348,16 +348,19 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const [keys, , { log }] = batch;
     const { gpus } = host;
     const [column] = typedColumns(keys, spec.key);
-    const words = parts[0].native.format;
-    const bytesOfValue = results.outputs.length > 1 ? 4 * (words.valueWords || words.keyWords) : 0;
+    const hasValues = results.outputs.length > 1;
     return results.keepUnlessThrown(() =>
       this.#inRounds(batch, this.#answeringRound(batch, results), {
         exchange: async (on, spans, arriving) => {
           const start = performance.now();
           const inputs = await arriving;
-          const how = { inputs, seed: host.seed, bytesOfValue };
+          const how = { inputs, seed: host.seed, hasValues };
           const exchange = await SortedLookUps.of(on, parts as never, spans, column, how);
-          if (log) await on.arrived();
+          if (log)
+            await on.arrived().catch((error) => {
+              exchange.release();
+              throw error;
+            });
           log?.add("exchange", performance.now() - start);
           return { exchange, inputs, spans, release: (isDone?: boolean) => exchange.release(isDone) };
         },

@@ -70,19 +70,46 @@ export async function joinShared(
   const sides = isTurned ? [right, left] : [left, right];
   const broadcasts = bytesOf(sides[0]) <= (host.least.broadcast ?? BROADCAST_BYTES);
   const chunks = broadcasts ? 1 : chunksFor(host, rows);
-  const asked = { left: left.columns, right: right.columns };
-  const byOwners = broadcasts || chunks > 1 ? null : await joinByOwners(host, left, right, call);
-  if (byOwners) return assembled(host, byOwners, asked);
+  const joined: JoinedOn[] = [];
+  try {
+    const isByOwners = !broadcasts && chunks === 1 && (await joinByOwners(host, left, right, call, joined));
+    if (!isByOwners) await joinExchanged(host, parts, { sides, isTurned, broadcasts, chunks }, call, joined);
+    call.onProgress?.(rows, rows);
+    return await assembled(host, joined.splice(0), { left: left.columns, right: right.columns });
+  } finally {
+    for (const each of joined) giveUp(each);
+  }
+}
+
+const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
+
+interface Exchanging {
+  /** The shorter one first. */
+  readonly sides: readonly SharedSide[];
+  /** The right one is the first. */
+  readonly isTurned: boolean;
+  /** The first one goes to all GPUs. */
+  readonly broadcasts: boolean;
+  readonly chunks: number;
+}
+
+/** Joins rows that are brought to GPUs, chunk by chunk. */
+async function joinExchanged(
+  host: SeveralHost,
+  parts: readonly RowOperations[],
+  { sides, isTurned, broadcasts, chunks }: Exchanging,
+  call: RowCall,
+  joined: JoinedOn[],
+): Promise<void> {
+  const rows = sides[0].keys.rows + sides[1].keys.rows;
   /** Streams by which the second side is sorted, and comes, while the first does, and is worked on. */
   const beside = broadcasts || chunks > 1 ? undefined : host.gpus.lane("there");
   let sorted: SortedBatch[] = [];
   /** The first side's rows, where they could go before the other side was sorted. */
   let ahead: SideThere | undefined;
-  const joined: JoinedOn[] = [];
   let moved = 0;
   const { signal, mostPairs, log } = call;
   const most = mostPairs ?? MAX_PAIRS;
-  const giveUp = ({ left, right }: JoinedColumns) => destroyColumns([...left, ...right]);
   const sort = async (side: number, by: Gpus) => {
     const { keys, parts } = sides[side];
     sorted[side] = await sortedRows(host, keys.rows, parts, chunks, by);
@@ -155,10 +182,7 @@ export async function joinShared(
       log?.remark(
         `rows of ${hot[0].hashes.length} hot keys stayed, and those that match them went to all GPUs`,
       );
-    call.onProgress?.(rows, rows);
-    return await assembled(host, joined.splice(0), asked);
   } finally {
-    for (const each of joined) giveUp(each);
     ahead?.release();
     for (const each of sorted) each?.release();
   }
@@ -199,7 +223,7 @@ async function hotOf(host: SeveralHost, sides: readonly SharedSide[]): Promise<H
   return hotHashes(all, host.gpus.count);
 }
 
-type JoinedOn = JoinedColumns & { readonly gpu: number };
+export type JoinedOn = JoinedColumns & { readonly gpu: number };
 
 const rowsOf = (all: readonly JoinedOn[]) => all.reduce((sum, { rows }) => sum + rows, 0);
 

@@ -54,7 +54,7 @@ export class SortedLookUps implements WayBack {
 
   /**
    * Sorts a batch by the streams of `on`.
-   * @param bytesOfValue 0: only whether keys are there is asked
+   * @param hasValues not only whether keys are there is asked
    */
   static async of(
     on: Gpus,
@@ -64,8 +64,8 @@ export class SortedLookUps implements WayBack {
     {
       inputs,
       seed,
-      bytesOfValue,
-    }: { readonly inputs: Inputs | undefined; readonly seed: number; readonly bytesOfValue: number },
+      hasValues,
+    }: { readonly inputs: Inputs | undefined; readonly seed: number; readonly hasValues: boolean },
   ): Promise<SortedLookUps> {
     const scratch = scratchOf(on);
     try {
@@ -75,7 +75,7 @@ export class SortedLookUps implements WayBack {
           const { gpu } = on.hosts[span.gpu];
           const own = scratch[span.gpu];
           const room = async (bytes: number) => ({ buffer: await own.buffer(span.count * bytes + 4) });
-          const values = bytesOfValue > 0 ? await room(bytesOfValue) : undefined;
+          const values = hasValues ? await room(valueBytes(parts[0])) : undefined;
           const found = await room(1);
           const batch = { keys: keys[s], count: span.count, scratch: own };
           const owners = { owners: on.count, seed };
@@ -118,7 +118,6 @@ export class SortedLookUps implements WayBack {
 
   /** Looks the keys up that a source has of an owner. */
   async #findOf(source: Source, { part, owner, gpus, back, missing, log }: Finding): Promise<void> {
-    const { keyWords, valueWords } = part.native.format;
     const start = source.starts[owner];
     const count = countOf(source, owner);
     if (count === 0) return;
@@ -127,7 +126,7 @@ export class SortedLookUps implements WayBack {
     // warps read lines of the other GPU's memory as a whole; what they find of the keys before is not copied
     const lead = isOwn ? 0 : start % LINE;
     const columns = [
-      { bytes: 4 * (valueWords || keyWords), to: source.values },
+      { bytes: valueBytes(part), to: source.values },
       { bytes: 1, to: source.found },
     ];
     const scratch = this.scratchOf(owner, gpus);
@@ -137,7 +136,7 @@ export class SortedLookUps implements WayBack {
         return { buffer: await scratch.buffer((lead + count) * bytes + 4), offset: 0 };
       }),
     );
-    const keys = { ...source.keys, offset: 4 * keyWords * (start - lead) };
+    const keys = { ...source.level.keys, offset: 4 * part.native.format.keyWords * (start - lead) };
     await part.findSorted({ keys, values, found: found as Range, count: lead + count }, missing, ofOwner);
     if (isOwn) return;
     back.context(owner).after(gpus.context(owner));
@@ -177,5 +176,8 @@ export class SortedLookUps implements WayBack {
     this.on.release([...this.#scratch.values()].flat(), isDone);
   }
 }
+
+/** Bytes of what is found: a value, or of sets the key. */
+const valueBytes = ({ native: { format } }: Parts[number]) => 4 * (format.valueWords || format.keyWords);
 
 const countOf = ({ starts }: Source, owner: number) => starts[owner + 1] - starts[owner];

@@ -240,7 +240,6 @@ export function sortByPartition(
 
 /** Keys in the order of the GPUs that own them, and those of an owner by partition of its table. */
 export interface SortedByOwner {
-  readonly keys: Range;
   readonly level: Level;
   /** Where the keys of each owner begin, and the last one's end. */
   readonly starts: readonly number[];
@@ -293,7 +292,7 @@ export async function sortByOwner(
   });
   await counted.arrived;
   const starts = [...new Uint32Array(into.buffer).subarray(0, OWNERS), count];
-  return { keys: level.keys, level, starts, partitions: 2 ** (BITS - OWNER_BITS) };
+  return { level, starts, partitions: 2 ** (BITS - OWNER_BITS) };
 }
 
 /** Memory for a scatter by `BITS` bits, of the whole chunk or of each part. */

@@ -9,6 +9,7 @@ import type { JoinCall } from "../../row-operations.js";
 import { settled } from "../../settled.js";
 import type { Chunk } from "../batch/columns.js";
 import { NO_RECORDS } from "../columns/gather-columns.js";
+import { getOrMake } from "../get-or-make.js";
 import { ResultColumns } from "../groups/result-columns.js";
 import { rowCounters } from "../groups/row-kernels.js";
 import { type RowRun, type RowWork, runRows } from "../groups/row-run.js";
@@ -24,6 +25,9 @@ import {
 import type { Range } from "../runtime.js";
 import { type Joining, joiningOf, joiningParts, ofSide, type Written } from "./join-columns.js";
 import { boundParts, haveFailed, surveyingSide, unfit } from "./match-parts.js";
+
+/** Probe keys that were skewed beside a build key: another way is taken, and will be for both. */
+const skewed = new WeakMap<object, WeakSet<object>>();
 
 /** Rows that a GPU has for another at most, of what it has for each on average, and some. */
 const [MOST_OF_MEAN, FEW_ROWS] = [1.25, 1024];
@@ -69,16 +73,22 @@ export interface GpuWays {
   agree(begins: readonly (readonly number[])[]): boolean;
 }
 
-/** @param key what stands for the build side's key from call to call */
+/** What stands for the key of either side from call to call. */
+interface Keys {
+  readonly build: object;
+  readonly probe: object;
+}
+
+/** Null where sides cannot be joined so, or where that is to no purpose, or takes too much memory. */
 export async function joinByOwners(
   ownRows: () => Promise<readonly OwnRows[]>,
   [rows, buildRows]: readonly [rows: number, buildRows: number],
   buildsLeft: boolean,
-  key: object,
+  keys: Keys,
   ways: GpuWays,
   call: Omit<JoinCall, "nullsEqual">,
 ): Promise<JoinedColumns[] | null> {
-  if (unfit.has(key)) return null;
+  if (unfit.has(keys.build) || skewed.get(keys.build)?.has(keys.probe)) return null;
   const gpus = await ownRows();
   const joinings: Joining[] = [];
   for (const { host, left, right } of gpus) {
@@ -97,16 +107,15 @@ export async function joinByOwners(
   try {
     const written = await withRuns(gpus, work, async (runs) => {
       for (const run of runs) run.keying = runs[0].keying;
+      const join = new OwnersJoin(runs, joinings, results, ways, keys);
       try {
-        return await new OwnersJoin(runs, joinings, results, ways).join();
+        return await join.join();
       } finally {
+        await join.ended();
         ways.meet();
       }
     });
-    if (written === null) {
-      unfit.add(key);
-      return null;
-    }
+    if (written === null) return null;
     return written.map((each, g): JoinedColumns => {
       const { build, probe } = joinings[g];
       const [ofBuild, ofProbe] = [ofSide(each, build, each.build), ofSide(each, probe, each.probe)];
@@ -146,9 +155,10 @@ interface CoarseSide extends CoarseSplitting {
   /** Rows that there is room for. */
   readonly room: number;
   survey(waits: boolean): Promise<void>;
-  /** Where the rows of each owner begin, and the last one's end; null where keys are too uneven to tell. */
-  begins: Promise<readonly number[] | null>;
 }
+
+/** Where a GPU's rows of each owner begin, and the last one's end; null where keys are too uneven to tell. */
+type Begins = readonly number[] | null;
 
 /** The same at the owner: places are those that the rows had where they came from. */
 interface Arrived {
@@ -160,32 +170,48 @@ interface Arrived {
   readonly rows: number;
 }
 
+/** An owner's rows of a side by part. */
+interface SplitAgain {
+  readonly rows: SplitRows;
+  readonly count: number;
+  /** Submits the split of the owner's own rows, or of all others. */
+  split(isOwn: boolean): Promise<void>;
+}
+
 /** Whether there is room for all rows that go from a GPU to others. */
 const fits = (begins: readonly number[], own: number, room: number) =>
   begins.slice(1).every((end, owner) => owner === own || end - begins[owner] <= room);
 
 class OwnersJoin {
+  /** What is read while rows are split. */
+  readonly #reads: Promise<Begins>[] = [];
+
   constructor(
     private readonly runs: readonly RowRun[],
     private readonly joinings: readonly Joining[],
     private readonly results: readonly ResultColumns[],
     private readonly ways: GpuWays,
+    private readonly keys: Keys,
   ) {}
 
-  /** Null where it is to no purpose. */
+  /** Null where it is to no purpose: a call of the same keys is not to try again. */
   async join(): Promise<Written[] | null> {
-    const { runs, joinings, results, ways } = this;
+    const { runs, joinings, results, ways, keys } = this;
     const build = await this.#prepare("build");
-    await this.#split(build);
+    const told = [await this.#split(build)];
     ways.copyLater();
     const probe = await this.#prepare("probe");
-    await this.#split(probe);
-    const again: SplitRows[][] = [];
-    for (const side of [build, probe]) {
-      const begins = await settled(side.map((each) => each.begins));
-      if (!begins.every((each, g) => each !== null && fits(each, g, side[g].room))) return null;
-      const agreed = begins as (readonly number[])[];
-      if (!ways.agree(agreed)) return null;
+    told.push(await this.#split(probe));
+    const again: SplitAgain[][] = [];
+    for (const [s, side] of [build, probe].entries()) {
+      const begins = await settled(told[s].map(({ begins }) => begins));
+      runs[0].checkSignal();
+      const agreed = begins.flatMap((each, g) => (each && fits(each, g, side[g].room) ? [each] : []));
+      if (agreed.length < runs.length || !ways.agree(agreed)) {
+        if (side === build) unfit.add(keys.build);
+        else getOrMake(skewed, keys.build, () => new WeakSet<object>()).add(keys.probe);
+        return null;
+      }
       const arrived = await this.#bringStarts(side, agreed);
       ways.workLater();
       await this.#bringRows(side, arrived);
@@ -196,13 +222,13 @@ class OwnersJoin {
       await settled(parts.map(({ split }) => split(true)));
       ways.workLater();
       await settled(parts.map(({ split }) => split(false)));
-      again.push(parts.map(({ rows }) => rows));
+      again.push(parts);
     }
+    runs[0].checkSignal();
     const joined = await settled(
       runs.map(async (run, owner) => {
-        const [build, probe] = [again[0][owner], again[1][owner]];
-        const most = probe.items.size === undefined ? 0 : probe.items.size / ITEM_BYTES;
-        const parts = await joiningParts(run, results[owner], joinings[owner], most);
+        const [{ rows: build }, { rows: probe, count }] = [again[0][owner], again[1][owner]];
+        const parts = await joiningParts(run, results[owner], joinings[owner], count);
         const { partBits, splitBits } = probe.params;
         const coarse = this.#partsOf(owner, splitBits);
         const scale = 2 ** (partBits - splitBits);
@@ -217,7 +243,14 @@ class OwnersJoin {
     );
     const haveAnyFailed = runs.map((run, g) => haveFailed(run, joinings[g].sides, false)).includes(true);
     const written = await settled(joined.map((parts) => parts.written(haveAnyFailed)));
-    return haveAnyFailed ? null : (written as Written[]);
+    if (!haveAnyFailed) return written as Written[];
+    unfit.add(keys.build);
+    return null;
+  }
+
+  /** Waits for what is still read when the call fails. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#reads);
   }
 
   /** The coarse parts of an owner. */
@@ -243,23 +276,24 @@ class OwnersJoin {
           starts: await owner.range(starts.size as number),
         });
         const there = await settled(runs.map(async (owner) => (owner === run ? undefined : roomAt(owner))));
-        return { ...coarse, rows, survey, starts, isValued, there, room, begins: Promise.resolve(null) };
+        return { ...coarse, rows, survey, starts, isValued, there, room };
       }),
     );
   }
 
   /** Has all GPUs split their rows of a side; what goes to whom is known before they have. */
-  async #split(side: readonly CoarseSide[]): Promise<void> {
-    await settled(
+  #split(side: readonly CoarseSide[]): Promise<{ readonly begins: Promise<Begins> }[]> {
+    return settled(
       side.map(async (own, g) => {
         const run = this.runs[g];
         await own.survey(false);
         own.begin();
         await run.flush("starts of parts");
-        const { arrived } = await this.#readBegins(own, run);
-        own.begins = arrived;
-        arrived.catch(() => {}); // told when it is waited for
+        const read = await this.#readBegins(own, run);
+        this.#reads.push(read.begins);
+        read.begins.catch(() => {}); // told when it is waited for
         await own.split();
+        return read;
       }),
     );
   }
@@ -278,7 +312,7 @@ class OwnersJoin {
       rowCounters.read(counters.into).keysUneven > 0
         ? null
         : reads.map(({ into }) => new Uint32Array(into.buffer)[0]);
-    return { arrived: submitted.arrived.then(told) };
+    return { begins: submitted.arrived.then(told) };
   }
 
   /** The first of an owner's finest parts. */
@@ -332,7 +366,11 @@ class OwnersJoin {
   }
 
   /** Prepares to split what an owner has of a side into its parts: its own rows, and all others. */
-  async #splittingAgain(side: readonly CoarseSide[], arrived: readonly Arrived[], owner: number) {
+  async #splittingAgain(
+    side: readonly CoarseSide[],
+    arrived: readonly Arrived[],
+    owner: number,
+  ): Promise<SplitAgain> {
     const run = this.runs[owner];
     const { params, isValued } = side[owner];
     const { partBits, splitBits, fineBits } = params;
@@ -341,7 +379,7 @@ class OwnersJoin {
     const count = arrived.reduce((sum, each) => sum + each.rows, 0);
     const starts = await run.range(4 * (FINE + 1));
     const cursors = await run.range(4 * arrived.length * 2 ** partBits);
-    const items = { ...(await run.range(count * ITEM_BYTES)), size: count * ITEM_BYTES };
+    const items = await run.range(count * ITEM_BYTES);
     const words = isValued ? await run.range(count * 4) : undefined;
     const step = await partsStep(run, isValued);
     const sources = arrived.map((each) => each.starts);
@@ -369,6 +407,6 @@ class OwnersJoin {
           step(recorder, bindings, params, each.rows / chunk.count, chunk);
         }
       });
-    return { rows, split };
+    return { rows, count, split };
   }
 }
