@@ -6,8 +6,8 @@ import { type Gpus, settled } from "./gpus.js";
 
 /**
  * Elements, or rows of a table, of a GPU in a round: 512 MiB a column of 4 bytes. Work goes over all slots of a table, or
- * ends with a wait, in each round, so fewer are faster: of 2^28 keys and rows, inserts took 6.4 ms in one and 7.5 in two,
- * joins 6.7 and 8.0, finds 6.1 and 7.4 (bench/results/several-gpus-steps-h200.json).
+ * ends with a wait, in each round, so fewer are faster: inserts of 2^28 keys took 6.4 ms in one and 7.5 in two
+ * (bench/results/several-gpus-steps-h200.json).
  */
 export const ROUND = 2 ** 27;
 /**
