@@ -149,6 +149,7 @@ template <int K, int V> class Bench {
     const auto filled = [&] { clear(), insert(keys, values), zero(); };
     line("windows: insert", [&] { clear(); }, [&] { sort(true), insertWindows(true); }, [&] { expect(0, count, "inserted"); });
     line("windows: into entries", [&] { clear(); }, [&] { sort(true), insertWindows(false); }, [&] { expect(0, count, "inserted"); });
+    clear(), sort(true), insertWindows(true), zero();
     line("windows: find", none, [&] { findByWindows(keys); }, [&] { checkFound(); });
     line("windows: find absent", none, [&] { findByWindows(absent); }, [&] { checkAbsent(); });
     line("windows: erase", filled, [&] { sort(false), eraseWindows(); }, [&] { expect(4, count, "erased"); });
@@ -164,6 +165,8 @@ template <int K, int V> class Bench {
     line("  scatter 1, keys, places", [&] { countPartitions(); }, [&] { scatter(0, false, true); }, none);
     line("  scatter 2, keys, places", [&] { countPartitions(), scatter(0, false, true); }, [&] { scatter(1, false, true); }, none);
     filled(), sort(false, true);
+    line("  find, out of order", none, [&] { findInWindows(sortedValues(), sortedFound); }, none);
+    clear(), sort(true), insertWindows(true), sort(false, true);
     line("  find", none, [&] { findInWindows(sortedValues(), sortedFound); }, none);
     line("  gather 2", none, [&] { gather(1); }, none);
     line("  gather 1", none, [&] { gather(0); }, none);
@@ -236,7 +239,7 @@ template <int K, int V> class Bench {
   /// Of a look-up, which needs most.
   u32 sharedOfWindow(u32 all) const {
     const u64 bytes = windowBytes(all);
-    return u32((bytes + 255 * Slots::BYTES + 15) / 16 * 16 + (bytes / Slots::BYTES + 15) / 16 * 16);
+    return u32((bytes + 255 * Slots::BYTES + 15) / 16 * 16 + (2 * bytes / Slots::BYTES + 17) / 16 * 16);
   }
   void insertInWindows(bool isEmpty) {
     windows_insert_arguments a{};

@@ -8,6 +8,7 @@
 #include "partition.cu"
 #include "scan.cu"
 #include "windows.cu"
+#include "windows-find.cu"
 #include "columns/gather.cu"
 #include "groups/keys.cu"
 #include "groups/number.cu"

@@ -42,11 +42,13 @@ template <class Walk, class Arguments, class Fetch, class Begin, class Step, cla
 WARPMAP_DEVICE void eachElement(const Arguments& a, const Fetch& fetch, const Begin& begin, const Step& step, const Skip& skip) {
   const u32* list = (const u32*)a.list.at;
   const u32 count = list == nullptr ? a.COUNT : loadThroughL1(&((const Control*)a.control.at)->listed);
-  const u64 share = shareOf(count);
+  // listed ones take long: all warps have as many
+  const u64 share = list == nullptr ? shareOf(count) : ceilDivide(count, gridDim.x);
+  const u32 thread = list == nullptr ? threadIdx.x : threadIdx.x % 32 * (BLOCK / 32) + threadIdx.x / 32;
   const u64 end = (blockIdx.x + 1) * share < count ? (blockIdx.x + 1) * share : count;
   const auto element = [list](u32 i) { return list == nullptr ? i : list[i]; };
   eachUntil<Walk, BLOCK>(
-      blockIdx.x * share + threadIdx.x, end, [&](u32 i) { return fetch(element(i)); },
+      blockIdx.x * share + thread, end, [&](u32 i) { return fetch(element(i)); },
       [&](u32 i, const auto& fetched, Walk& walk) { return begin(element(i), fetched, walk); },
       [&](u32 i, Walk& walk) { return step(element(i), walk); }, skip);
 }

@@ -1,11 +1,17 @@
-// The order of home slots: where elements of a window (windows.cu) go that lie as if each had been inserted behind those of
-// lower home slots. Counted and summed up in a byte of shared memory for each slot, by a block of WINDOW_BLOCK threads.
+// Where the entries of each home slot of a window (windows.cuh) are, in bytes of shared memory for each slot, by a block of
+// WINDOW_BLOCK threads. HomeBytes: in the order of home slots, as if each had been inserted behind those of lower home
+// slots. HomeRuns: where they lie already.
 #pragma once
 #include "batch.cuh"
 
 namespace warpmap {
 
 constexpr u32 WINDOW_BLOCK = 512;
+
+/// Slots from the first on, up to the end.
+struct SlotRange {
+  u32 first, end;
+};
 
 /// How many elements have each home slot of a window, in bytes of shared memory; then where those of the home slot go:
 /// how far behind it the next one does.
@@ -29,6 +35,7 @@ struct HomeBytes {
   /// When all elements are where they go: the places of those with this home slot, from the first to the end.
   WARPMAP_DEVICE u32 endOf(u32 home) const { return home + ((const u8*)words)[home]; }
   WARPMAP_DEVICE u32 firstOf(u32 home) const { return home == 0 ? 0 : max(home, endOf(home - 1)); }
+  WARPMAP_DEVICE SlotRange rangeOf(u32 home) const { return {firstOf(home), endOf(home)}; }
 
   /// Where elements go, as a function of the place p that is free before them: max(p + count, least).
   struct Shift {
@@ -89,6 +96,34 @@ struct HomeBytes {
       __syncthreads();
     }
     return !__syncthreads_or(!fits || before.count != elements.sums[0]);
+  }
+};
+
+/// Where the entries of each home slot are that lie in a run, in two bytes for each slot: how far behind it the first is,
+/// and the place behind the last; 0 for none.
+struct HomeRuns {
+  static constexpr u32 MOST = 255;
+
+  unsigned char* memory;
+
+  WARPMAP_DEVICE void clear(u32 slots) const {
+    for (u32 at = threadIdx.x; at < ceilDivide(slots, 8); at += WINDOW_BLOCK) ((uint4*)memory)[at] = uint4{0, 0, 0, 0};
+  }
+  WARPMAP_DEVICE void begin(u32 home, u32 way) const { memory[2 * home] = u8(way); }
+  WARPMAP_DEVICE void end(u32 home, u32 way) const { memory[2 * home + 1] = u8(way); }
+  WARPMAP_DEVICE SlotRange rangeOf(u32 home) const {
+    const u32 run = ((const uint16_t*)memory)[home];
+    return {home + (run & 0xff), home + (run >> 8)};
+  }
+  /// Home slots with a run, of this thread's share.
+  WARPMAP_DEVICE u32 countOfThread(u32 slots) const {
+    u32 count = 0;
+    for (u32 at = threadIdx.x; at < ceilDivide(slots, 2); at += WINDOW_BLOCK) {
+      const u32 two = ((const u32*)memory)[at];
+      count += (two >> 8 & 0xff) != 0;
+      count += two >> 24 != 0;
+    }
+    return count;
   }
 };
 

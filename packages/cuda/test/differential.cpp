@@ -572,7 +572,7 @@ void Trial::runByWindows(const std::string& operation, const Sorted& sorted, Win
   w.MOST = chance(30) ? below(50) : sorted.count;
   const u32 slots = (slotCount_ + (1u << sorted.bits) - 1) >> sorted.bits;
   const auto aligned = [](u32 bytes) { return (bytes + 15) / 16 * 16; };
-  launch("windows_" + operation + suffix_, w, 1u << sorted.bits, 512, aligned((slots + 255) * slotWords_ * 4) + aligned(slots));
+  launch("windows_" + operation + suffix_, w, 1u << sorted.bits, 512, aligned((slots + 255) * slotWords_ * 4) + aligned(2 * slots));
   launch(operation + suffix_, d, 1 + below(4));
 }
 

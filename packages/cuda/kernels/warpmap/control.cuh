@@ -37,7 +37,8 @@ struct Control {
   /// No entry lies so many slots or more behind its home. Only grows until the table is cleared.
   u32 maxProbe;
   UserCounters byUsers;
-  u32 unused;
+  /// Windows whose entries were not in runs (windows-find.cu). Only grows until the table is cleared.
+  u32 unordered;
 };
 static_assert(sizeof(Control) == 64, "src/table/table-state.ts reads 64 bytes");
 

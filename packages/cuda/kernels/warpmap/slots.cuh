@@ -72,7 +72,7 @@ template <int KEY_WORDS, int VALUE_WORDS, class KeyWord> struct KeySlot {
   WARPMAP_DEVICE static void storeKey(const WideShape&, unsigned char* column, u64 i, Key key) { ((Key*)column)[i] = key; }
 
   /// For a key that equals a mark its side slot, behind the table; for others SIDE_SLOTS of the format or more.
-  WARPMAP_DEVICE static u64 sideOf(Key key) { return Key(~key); }
+  WARPMAP_DEVICE static Key sideOf(Key key) { return ~key; }
   /// The key word of the entry in a side slot.
   static constexpr Key SIDE_KEY = 0;
   WARPMAP_DEVICE static u32 tagOf(u32) { return 0; }

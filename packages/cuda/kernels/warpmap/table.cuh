@@ -110,7 +110,7 @@ template <int KEY_WORDS, int VALUE_WORDS> class Table {
     const u32 tag = Slots::tagOf(hash);
     if constexpr (IS_WIDE) return {key, homeSlot(tag << 1, slotCount_), tag, false};
     else {
-      const u64 side = Slots::sideOf(key);
+      const auto side = Slots::sideOf(key);
       if (side < Slots::SIDE_SLOTS) return {Slots::SIDE_KEY, slotCount_ + u32(side), tag, true};
       return {key, homeSlot(hash, slotCount_), tag, false};
     }

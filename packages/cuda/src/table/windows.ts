@@ -42,8 +42,8 @@ export function windowsFor(state: TableState, operation: Name, count: number): W
   if (count < spec.slots * LEAST_SHARE) return null;
   if (operation === "find" && !isFilled(state)) return null;
   const slotBytes = format.slotWords * 4;
-  // elements or entries of each home slot are counted, in a byte
-  const countBytes = operation === "erase" ? 0 : 1;
+  // what the kernels have for each home slot besides its slot
+  const countBytes = { insert: 1, find: 2, erase: 0 }[operation];
   const slotsBehind = operation === "find" ? MOST_FROM_HOME : 0;
   const most = isEmulated ? EMULATED_BYTES : sharedMemory / RESIDENT - RESERVED;
   const wanted = Math.max(most / 2, most - slotsBehind * slotBytes);
