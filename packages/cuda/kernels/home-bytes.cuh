@@ -100,7 +100,7 @@ struct HomeBytes {
 };
 
 /// Where the entries of each home slot are that lie in a run, in two bytes for each slot: how far behind it the first is,
-/// and the place behind the last; 0 for none.
+/// and the place behind the last; 0 for none. Of a home slot with two runs they are sums, which mean nothing.
 struct HomeRuns {
   static constexpr u32 MOST = 255;
 
@@ -109,8 +109,8 @@ struct HomeRuns {
   WARPMAP_DEVICE void clear(u32 slots) const {
     for (u32 at = threadIdx.x; at < ceilDivide(slots, 8); at += WINDOW_BLOCK) ((uint4*)memory)[at] = uint4{0, 0, 0, 0};
   }
-  WARPMAP_DEVICE void begin(u32 home, u32 way) const { memory[2 * home] = u8(way); }
-  WARPMAP_DEVICE void end(u32 home, u32 way) const { memory[2 * home + 1] = u8(way); }
+  WARPMAP_DEVICE void begin(u32 home, u32 way) const { add(home, way); }
+  WARPMAP_DEVICE void end(u32 home, u32 way) const { add(home, way << 8); }
   WARPMAP_DEVICE SlotRange rangeOf(u32 home) const {
     const u32 run = ((const uint16_t*)memory)[home];
     return {home + (run & 0xff), home + (run >> 8)};
@@ -125,6 +125,9 @@ struct HomeRuns {
     }
     return count;
   }
+
+ private:
+  WARPMAP_DEVICE void add(u32 home, u32 bytes) const { atomicAdd((u32*)memory + home / 2, bytes << home % 2 * 16); }
 };
 
 }  // namespace warpmap

@@ -56,11 +56,13 @@ template <int K, int V> struct SharedWindow {
   u32 firstSlot, slots;
   /// The partition's elements; this block has those before `firstLeft`.
   u32 firstElement, firstLeft, endElement;
+  /// What takes a hash to its partition.
+  u32 shift;
   u32* left;
   u32* listed;
 
-  template <class Arguments> WARPMAP_DEVICE SharedWindow(const T& table, const Arguments& a, unsigned char* memory) : memory(memory) {
-    const u32 p = blockIdx.x, shift = 32 - a.BITS;
+  template <class Arguments> WARPMAP_DEVICE SharedWindow(const T& table, const Arguments& a, unsigned char* memory) : memory(memory), shift(32 - a.BITS) {
+    const u32 p = blockIdx.x;
     const u32* ends = (const u32*)a.ends.at;
     firstElement = p == 0 ? 0 : ends[p - 1];
     endElement = ends[p];
@@ -118,11 +120,13 @@ template <int K, int V> struct SharedWindow {
 
   /// Puts an element on the list.
   WARPMAP_DEVICE void list(u32 i) const { left[atomicAdd(listed, 1u)] = i; }
-  /// The home slot of an entry's key; of one that is not for this block, a place behind the window.
+  /// The home slot of the key of an entry; of one in another partition, whose last home slot may be this one's first, a
+  /// place behind the window.
   WARPMAP_DEVICE u32 homeOfEntry(const T& table, const typename T::Key& key) const {
-    return homeSlot(table.hash(key), table.slotCount()) - firstSlot;
+    const u32 hash = table.hash(key);
+    return hash >> shift == blockIdx.x ? homeSlot(hash, table.slotCount()) - firstSlot : slots;
   }
-  /// The same of any key.
+  /// The home slot of a key of the partition; of one that is not for this block, a place behind the window.
   WARPMAP_DEVICE u32 homeOf(const T& table, const typename T::Key& key) const { return table.probe(key).slot - firstSlot; }
   /// Begins an element; false if it goes to the list.
   WARPMAP_DEVICE bool start(const T& table, const Element& element, u32 i, Walk& walk) const {
