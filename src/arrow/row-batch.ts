@@ -108,6 +108,16 @@ export function plainChunk(chunk: Chunk): Chunk {
   return { ...chunk, type, ...("children" in chunk ? { children: plain } : { child: plain[0] }) } as Chunk;
 }
 
+/** The type of `plainChunk`'s answer for a chunk of a type. */
+export function plainType(type: DataType): DataType {
+  if (type.typeId === Type.Dictionary) return plainType(type.dictionary);
+  if (!("children" in type)) return type;
+  return withChildren(
+    type,
+    type.children.map((child) => plainType(child.type)),
+  );
+}
+
 /** The values that codes stand for. */
 function lookedUp(chunk: DictionaryChunk): Chunk {
   const values = plainValues(chunk.dictionary);
@@ -392,9 +402,7 @@ export function checkBatch(shape: BatchShape, source: SourceTable): void {
   checkShape(shape, source);
   for (const [place, index] of shape.needed.entries()) {
     const { field } = source.column(index);
-    const { type } = field;
-    const plain = type.typeId === Type.Dictionary ? { ...field, type: type.dictionary } : field;
-    checkSameType(plain, shape.like[place].field.type, shape.side);
+    checkSameType({ ...field, type: plainType(field.type) }, shape.like[place].field.type, shape.side);
   }
 }
 

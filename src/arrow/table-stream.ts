@@ -2,13 +2,15 @@
  * An input that is read once, in pieces of about one size: small batches are put together; large ones are opened some
  * rows at a time, so that no more of them than a piece is copied or has its dictionaries expanded.
  */
+import { Type } from "@uwdata/flechette";
 import { BatchReader } from "./batch-reader.js";
-import { readTable, type SourceTable } from "./columns.js";
+import { readTable, type SourceColumn, type SourceTable } from "./columns.js";
 import {
   type BatchShape,
   checkBatch,
   Gathered,
   openRows,
+  plainType,
   RowBatch,
   shapeOf,
   sliceRows,
@@ -71,7 +73,7 @@ export class TableStream {
 
   /**
    * The rows batch by batch, as they come; only small batches are put together. After `need`; once.
-   * @param asTheyAre whether batches keep their dictionaries, and columns that are made late
+   * @param asTheyAre whether batches keep the dictionaries that are whole columns, and columns that are made late
    * @param mostRows larger batches are cut into pieces that share their memory, unless they have late columns
    */
   async *batches(asTheyAre: boolean, mostRows = Number.POSITIVE_INFINITY): AsyncGenerator<SourceTable> {
@@ -80,8 +82,9 @@ export class TableStream {
     for (let table = await this.#next(); table !== undefined; table = await this.#next()) {
       if (table.rows === 0) continue;
       checkBatch(shape, table);
-      const hasLate = asTheyAre && shape.needed.some((index) => table.column(index).late !== null);
-      if (asTheyAre && table.rows >= (hasLate ? LARGE_LATE_ROWS : LARGE_ROWS)) {
+      const isKept = asTheyAre && !shape.needed.some((index) => hasInnerDictionary(table.column(index)));
+      const hasLate = isKept && shape.needed.some((index) => table.column(index).late !== null);
+      if (isKept && table.rows >= (hasLate ? LARGE_LATE_ROWS : LARGE_ROWS)) {
         const rest = gathered.rest();
         if (rest) yield rest;
         yield* hasLate ? [table] : sliced(table, mostRows);
@@ -147,6 +150,12 @@ export class TableStream {
     const batch = await this.#batches.next();
     return batch === undefined ? undefined : readTable(batch, this.side);
   }
+}
+
+/** Whether lists or other values hold dictionaries: chunks of one layout are put together, and have to be alike inside. */
+function hasInnerDictionary({ field: { type } }: SourceColumn): boolean {
+  const values = type.typeId === Type.Dictionary ? type.dictionary : type;
+  return plainType(values) !== values;
 }
 
 /** A table as it is, or cut into pieces, which share its memory. */

@@ -87,7 +87,7 @@ const UNITS = ["", "K", "M", "G", "T"];
 export function bytesOf(option: string, text: string): number {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?$/i.exec(text) ?? [];
   const bytes = Math.floor(Number(number) * 1024 ** UNITS.indexOf(unit.toUpperCase()));
-  if (bytes >= LEAST_LIMIT) return bytes;
+  if (bytes >= LEAST_LIMIT && Number.isSafeInteger(bytes)) return bytes;
   throw new CallError(
     `${option} ${text} is not an amount of memory${Number.isNaN(bytes) ? "" : " to work in"}.`,
     "Write --memory 512M, or any amount from 1M on.",

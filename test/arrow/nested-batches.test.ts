@@ -36,6 +36,11 @@ function batch(id: number, values: unknown[], type?: DataType): Table {
 
 /** Every operator that takes batches of `id` and `v`, and gives `v` of each row. */
 const OPERATORS: Record<string, (batches: readonly TableInput[]) => Promise<Table>> = {
+  "a join": (batches) =>
+    join(batches, { id: Int32Array.from({ length: 20 }, (_, i) => i) }, {
+      on: ["id"],
+      device: device(),
+    } as const),
   "a join in little memory": (batches) =>
     join(batches, { id: Int32Array.from({ length: 20 }, (_, i) => i) }, {
       on: ["id"],
@@ -174,4 +179,25 @@ it("a join of text in lists that comes in several tables is one that can be writ
   expect(joined.getChild("v").data.length).toBeGreaterThan(1);
   const written = tableFromIPC(tableToIPC(joined, {}) as Uint8Array);
   expect(valuesOf(written)).toEqual(words.flatMap(tags));
+});
+
+it("large and small batches of text in lists are joined and written, whose dictionaries differ", async () => {
+  const large = 1 << 15; // rows of a batch that is not put together with others
+  const tags = (word: string, rows: number) => Array.from({ length: rows }, () => [word]);
+  const batches = () => [
+    batch(0, tags("ab", large)),
+    batch(large, tags("xyz", 3)),
+    batch(large + 3, tags("q", large)),
+  ];
+  const rows = 2 * large + 3;
+  const words = (table: Table) =>
+    [0, large - 1, large, large + 2, large + 3, rows - 1].map((row) => [...table.getChild("v").at(row)]);
+  const expected = [["ab"], ["ab"], ["xyz"], ["xyz"], ["q"], ["q"]];
+  const right = { id: Int32Array.from({ length: rows }, (_, i) => i) };
+  const joined = await join(batches(), right, { on: ["id"], how: "semi", device: device() });
+  expect([joined.numRows, words(joined)]).toEqual([rows, expected]);
+  const written = await readTable(await tableToBytes(batches(), { format: "parquet" }), {
+    format: "parquet",
+  });
+  expect([written.numRows, words(written)]).toEqual([rows, expected]);
 });

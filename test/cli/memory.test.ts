@@ -154,7 +154,7 @@ it("takes csv from standard input, by way of a temporary file", async () => {
 
 it("refuses amounts that are none, and a folder without an amount", async () => {
   const call = ["group", path("r.csv"), "--by", "group"];
-  for (const amount of ["much", "3", "1Q", "-1M"]) {
+  for (const amount of ["much", "3", "1Q", "-1M", "99999T"]) {
     const { status, stderr } = await cli([...call, `--memory=${amount}`]);
     expect([status, stderr]).toEqual([
       2,

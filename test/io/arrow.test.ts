@@ -20,6 +20,7 @@ import {
   Table,
   tableFromArrays,
   tableFromColumns,
+  tableFromIPC,
   tableToIPC,
   utf8,
   utf8View,
@@ -35,7 +36,7 @@ import { readTable as readSource } from "../../src/arrow/columns.js";
 import { sliceChunk } from "../../src/arrow/slice-chunk.js";
 import { BatchMaker } from "../../src/arrow/to-flechette.js";
 import { readArrow } from "../../src/io/arrow/arrow-batches.js";
-import { readTable, writeTable } from "../../src/io/index.js";
+import { readBatches, readTable, writeTable } from "../../src/io/index.js";
 import { type Source, sourceOf } from "../../src/io/source.js";
 import { texts, types } from "./contents.js";
 import { temporaryFolder } from "./temporary.js";
@@ -86,6 +87,24 @@ function countingSource(bytes: Uint8Array) {
   };
   return { source, counted };
 }
+
+it.each(["file", "stream"] as const)(
+  "flechette writes what was read of a %s with dictionaries",
+  async (format) => {
+    const words = ["a", null, "b", "a", "c"];
+    const columns = { plain: words.map((_, i) => i), words, tags: words.map((word) => [word, "x"]) };
+    const kinds = { words: dictionary(utf8()), tags: list(dictionary(utf8())) };
+    const table = tableFromArrays(columns, { types: kinds, maxBatchRows: 2 });
+    const bytes = tableToIPC(table, { format }) as Uint8Array;
+    const read = [await readTable(bytes, { format: "arrow" })];
+    for await (const batch of readBatches(bytes, { format: "arrow", columns: ["tags"] })) read.push(batch);
+    const [whole, ...tags] = read.map((each) =>
+      texts(tableFromIPC(tableToIPC(each, { format }) as Uint8Array)),
+    );
+    expect(whole).toEqual(texts(table));
+    expect(tags.flatMap((batch) => batch.tags)).toEqual(whole.tags);
+  },
+);
 
 describe("some columns of a file", () => {
   const many = 40_000;

@@ -148,6 +148,7 @@ function bind(batch: Batch<unknown>, dictionaries: Dictionaries): void {
     const dictionary = dictionaries.get(type.id);
     if (dictionary === undefined) throw new ArrowError("a dictionary comes before one that it needs");
     setDictionary?.call(batch, dictionary);
+    type.dictionary = dictionary.type; // by which flechette finds a dictionary when it writes the table
   }
   for (const child of children ?? []) bind(child, dictionaries);
 }
