@@ -118,10 +118,9 @@ struct HomeRuns {
   /// Home slots with a run, of this thread's share.
   WARPMAP_DEVICE u32 countOfThread(u32 slots) const {
     u32 count = 0;
-    for (u32 at = threadIdx.x; at < ceilDivide(slots, 2); at += WINDOW_BLOCK) {
-      const u32 two = ((const u32*)memory)[at];
-      count += (two >> 8 & 0xff) != 0;
-      count += two >> 24 != 0;
+    for (u32 at = threadIdx.x; at < ceilDivide(slots, 8); at += WINDOW_BLOCK) {
+      const uint4 all = ((const uint4*)memory)[at];
+      for (const u32 two : {all.x, all.y, all.z, all.w}) count += u32((two & 0xff00) != 0) + u32(two >> 24 != 0);
     }
     return count;
   }

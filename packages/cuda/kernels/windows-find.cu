@@ -202,4 +202,4 @@ template <int K, int V> WARPMAP_DEVICE void findWindow(const windows_find_argume
 
 }  // namespace warpmap
 
-WARPMAP_KERNELS_OF_WINDOWS(find)
+WARPMAP_KERNELS_OF_WINDOWS(find, 2)

@@ -174,5 +174,5 @@ template <int K, int V> WARPMAP_DEVICE void eraseWindow(const windows_erase_argu
 
 }  // namespace warpmap
 
-WARPMAP_KERNELS_OF_WINDOWS(insert)
-WARPMAP_KERNELS_OF_WINDOWS(erase)
+WARPMAP_KERNELS_OF_WINDOWS(insert, 3)
+WARPMAP_KERNELS_OF_WINDOWS(erase, 3)

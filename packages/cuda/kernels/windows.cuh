@@ -217,16 +217,16 @@ WARPMAP_DEVICE void eachAtOnce(u32 first, u32 end, const Fetch& fetch, const Vis
 
 }  // namespace warpmap
 
-/// Defines the kernel of an operation for each slot format, operationWindow<K, V>(a). Two blocks are on a multiprocessor at
-/// once: shared memory has room for no more.
-#define WARPMAP_KERNEL_OF_WINDOWS(operation, K, V)                                             \
-  WARPMAP_KERNEL(windows_##operation##_##K##_##V, windows_##operation##_arguments, 512, 2) {   \
-    warpmap::operation##Window<K, V>(a);                                                       \
+/// Defines the kernel of an operation for each slot format, operationWindow<K, V>(a); `blocks` of its blocks are on a
+/// multiprocessor at once, where shared memory has room for them.
+#define WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, K, V)                                              \
+  WARPMAP_KERNEL(windows_##operation##_##K##_##V, windows_##operation##_arguments, 512, blocks) {       \
+    warpmap::operation##Window<K, V>(a);                                                                \
   }
-#define WARPMAP_KERNELS_OF_WINDOWS(operation)   \
-  WARPMAP_KERNEL_OF_WINDOWS(operation, 1, 0)    \
-  WARPMAP_KERNEL_OF_WINDOWS(operation, 1, 1)    \
-  WARPMAP_KERNEL_OF_WINDOWS(operation, 2, 0)    \
-  WARPMAP_KERNEL_OF_WINDOWS(operation, 1, 2)    \
-  WARPMAP_KERNEL_OF_WINDOWS(operation, 2, 1)    \
-  WARPMAP_KERNEL_OF_WINDOWS(operation, 2, 2)
+#define WARPMAP_KERNELS_OF_WINDOWS(operation, blocks)   \
+  WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, 1, 0)    \
+  WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, 1, 1)    \
+  WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, 2, 0)    \
+  WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, 1, 2)    \
+  WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, 2, 1)    \
+  WARPMAP_KERNEL_OF_WINDOWS(operation, blocks, 2, 2)

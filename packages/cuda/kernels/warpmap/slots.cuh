@@ -209,9 +209,9 @@ template <int KEY_WORDS, int VALUE_WORDS> struct PairSlot : KeySlot<KEY_WORDS, V
   WARPMAP_DEVICE static Word claimShared(unsigned char* slot, Word seen, Key key, Value value) {
     const Word old = compareExchange((Word*)slot, seen, Word(Marks::RESERVED));
     if (old == seen) {
-      *(volatile u64*)(slot + 8) = u64(value);
+      atomicExch((u64*)(slot + 8), u64(value));
       __threadfence_block();
-      *(volatile Word*)slot = Word(key);
+      atomicExch((Word*)slot, Word(key));
     }
     return old;
   }
