@@ -131,7 +131,7 @@ template <int K, int V> class Bench {
     line("parts: erase", filled, [&] { sort(false), erase(sortedKeys()); }, [&] { expect(4, count, "erased"); });
     for (u32 all = 12; all <= MOST_BITS; all++) {
       const u64 bytes = windowBytes(all);
-      if (sharedOfWindow(all) <= shared / 2 && bytes >= 32768) runWindows((all + 1) / 2, all / 2);
+      if (sharedOfFind(all) <= shared / 2 && bytes >= 32768) runWindows((all + 1) / 2, all / 2);
     }
   }
 
@@ -236,16 +236,17 @@ template <int K, int V> class Bench {
     a.keys = sortedKeys(), a.ends = cursors, a.list = list(), a.BITS = firstBits + bits, a.MOST = count;
   }
   u32 windows() const { return 1u << (firstBits + bits); }
-  /// Of a look-up, which needs most.
-  u32 sharedOfWindow(u32 all) const {
-    const u64 bytes = windowBytes(all);
-    return u32((bytes + 255 * Slots::BYTES + 15) / 16 * 16 + (2 * bytes / Slots::BYTES + 17) / 16 * 16);
+  /// Shared memory of an operation that has so many slots more, and so many bytes for each slot.
+  u32 sharedOfWindow(u32 all, u32 slotsBehind, u32 bytesOfSlot) const {
+    const u64 slots = windowBytes(all) / Slots::BYTES;
+    return u32(((slots + slotsBehind) * Slots::BYTES + 15) / 16 * 16 + (slots * bytesOfSlot + 15) / 16 * 16);
   }
+  u32 sharedOfFind(u32 all) const { return sharedOfWindow(all, 255, 2); }
   void insertInWindows(bool isEmpty) {
     windows_insert_arguments a{};
     bindWindows(a);
     a.values = sortedValues(), a.IS_EMPTY = isEmpty;
-    CALL(Kernels::windowsInsert, windows(), 512, sharedOfWindow(firstBits + bits), a);
+    CALL(Kernels::windowsInsert, windows(), 512, sharedOfWindow(firstBits + bits, 0, 1), a);
   }
   void insertRest() {
     insert_arguments a = insertArguments(sortedKeys(), sortedValues());
@@ -257,7 +258,7 @@ template <int K, int V> class Bench {
     windows_find_arguments a{};
     bindWindows(a);
     a.values = v, a.found = f, a.MISSING = 7;
-    CALL(Kernels::windowsFind, windows(), 512, sharedOfWindow(firstBits + bits), a);
+    CALL(Kernels::windowsFind, windows(), 512, sharedOfFind(firstBits + bits), a);
   }
   void findRest(Range v, Range f) {
     find_arguments a = findArguments<find_arguments>(sortedKeys(), v, f);
@@ -273,7 +274,7 @@ template <int K, int V> class Bench {
   void eraseInWindows() {
     windows_erase_arguments a{};
     bindWindows(a);
-    CALL(Kernels::windowsErase, windows(), 512, sharedOfWindow(firstBits + bits), a);
+    CALL(Kernels::windowsErase, windows(), 512, sharedOfWindow(firstBits + bits, 0, 0), a);
   }
   void eraseRest() {
     erase_arguments a = eraseArguments(sortedKeys());
