@@ -9,6 +9,7 @@
 import { type KeyType, lengthOf, type ValueType } from "../engine/element-types.js";
 import type {
   CallOptions,
+  ChooseCall,
   Destination,
   Engine,
   Input,
@@ -105,7 +106,7 @@ export class GrowingTable<K extends KeyType, V extends ValueType> implements Tab
     return this.#table.inOrder === true;
   }
 
-  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+  choose(keys: Input<K>, which: "first" | "last", call: ChooseCall) {
     return this.#table.choose(keys, which, call);
   }
 

@@ -43,8 +43,9 @@ function oneOfEach<K extends KeyType, V extends ValueType>(
     insert: (where: Input<"u8">) => Promise<T>,
   ): Promise<T> {
     const start = performance.now();
-    const { chosen, selected } = await table.choose(keys, which, call);
-    call.log?.add("choose among equal keys", performance.now() - start);
+    const { where, signal, checkInputs, log } = call;
+    const { chosen, selected } = await table.choose(keys, which, { where, signal, checkInputs });
+    log?.add("choose among equal keys", performance.now() - start);
     try {
       const done = await insert(chosen);
       const { inserted } = done;

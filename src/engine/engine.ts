@@ -97,6 +97,9 @@ export interface CallOptions {
   readonly checkInputs?: () => void;
 }
 
+/** Options of `choose`. It is a part of a call, and tells no progress. */
+export type ChooseCall = Pick<CallOptions, "where" | "signal" | "checkInputs">;
+
 /** Options of `insert`. */
 export interface InsertCall extends CallOptions {
   /**
@@ -177,11 +180,7 @@ export interface Table<K extends KeyType = KeyType, V extends ValueType = ValueT
    */
   readonly inOrder?: boolean;
   /** Of the elements with one key, among those that `where` selects, chooses the first or the last. Changes nothing. */
-  choose(
-    keys: Input<K>,
-    which: "first" | "last",
-    call: Pick<CallOptions, "where" | "signal">,
-  ): Promise<Chosen>;
+  choose(keys: Input<K>, which: "first" | "last", call: ChooseCall): Promise<Chosen>;
   /** Inserts pairs (`values` null for sets). */
   insert(
     keys: Input<K>,

@@ -37,6 +37,7 @@ export type {
   BulkCall,
   BulkDefaults,
   CallOptions,
+  ChooseCall,
   Chosen,
   ColumnInput,
   ColumnOutput,

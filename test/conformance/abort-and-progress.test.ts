@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BulkOptions, Device } from "../../src/index.js";
-import { StaticMap } from "../../src/index.js";
+import { DynamicMap, StaticMap } from "../../src/index.js";
 import { covering } from "../helpers/rounds.js";
 import { expectPairs, expectSoundStats, pairsByBits } from "./helpers/checks.js";
 import { onGpu, openFreshDevice, scaled, useDevice } from "./helpers/device.js";
@@ -23,6 +23,13 @@ const looking: Record<string, Call> = {
   contains: (map, keys, _values, options) => map.contains(keys, options),
 };
 const all = { ...changing, ...looking };
+/** Calls that go through their elements several times. */
+const severalPasses: Record<string, Call> = {
+  "insertOrAssign of the first of equal keys": (map, keys, values, options) =>
+    map.insertOrAssign(keys, values, { ...options, duplicates: "first" }),
+  "insertAndFind of the last of equal keys": (map, keys, values, options) =>
+    map.insertAndFind(keys, values, { ...options, duplicates: "last" }),
+};
 
 /** Long enough that a fresh device, which does not know yet how fast it is, takes it in several chunks. */
 const LONG = onGpu ? scaled(10_000_000, 600_000) : 2_500_000;
@@ -105,7 +112,7 @@ describe("a signal", () => {
 });
 
 describe("onProgress", () => {
-  for (const [name, call] of Object.entries(all)) {
+  for (const [name, call] of Object.entries({ ...all, ...severalPasses })) {
     it(`of ${name} counts up to the number of elements, and ends there`, async () => {
       using map = await newMap(SHORTER);
       const steps: number[] = [];
@@ -119,6 +126,22 @@ describe("onProgress", () => {
       expect(steps.at(-1)).toBe(SHORTER);
     });
   }
+
+  it("of calls with strings counts up to the number of elements, and ends there once", async () => {
+    using map = await DynamicMap.create(device(), { key: "utf8", value: "u32" });
+    const strings = Array.from(uniqueKeys(20_000), String);
+    const values = counting(strings.length);
+    const told = async (call: (options: BulkOptions) => Promise<unknown>) => {
+      const steps: number[] = [];
+      await call({ onProgress: (done) => steps.push(done) });
+      expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
+      expect(steps.at(-1)).toBe(strings.length);
+    };
+    await told((options) => map.insert(strings, values, options));
+    await told((options) => map.insertOrAssign(strings, values, { ...options, duplicates: "first" }));
+    await told((options) => map.find(strings, options));
+    await told((options) => map.erase(strings, options));
+  });
 
   it("that throws leaves a table that is sound", async () => {
     using map = await newMap(1000);

@@ -37,6 +37,20 @@ it("memory that is kept is given up before an allocation fails", async () => {
   expect(array.length).toBe(2 * 8e6);
 });
 
+it("memory that is being allocated is freed with the device", async () => {
+  // keeps the context, and so all that is not freed
+  const other = await openDevice({ backend: "cuda" });
+  for (let turns = 0; turns < 30; turns++) {
+    const device = await openDevice({ backend: "cuda" });
+    const uploading = device.upload(keys).catch(() => {});
+    for (let turn = 0; turn < turns; turn++) await undefined;
+    device.destroy();
+    await uploading;
+    expect([turns, device.memory.held]).toEqual([turns, 0]);
+  }
+  other.destroy();
+});
+
 it("a fault of the GPU loses all devices on it, and nothing else", async () => {
   const device = await openDevice({ backend: "cuda" });
   const other = await openDevice({ backend: "cuda" });

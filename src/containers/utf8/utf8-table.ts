@@ -8,10 +8,11 @@
  * work is paid for.
  */
 import type { DeviceArray } from "../../engine/device-array.js";
-import type { Dictionary } from "../../engine/dictionary.js";
+import type { Dictionary, DictionaryCall } from "../../engine/dictionary.js";
 import type { ValueType } from "../../engine/element-types.js";
 import type {
   CallOptions,
+  ChooseCall,
   Destination,
   Engine,
   InsertCall,
@@ -86,11 +87,7 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
   }
 
   /** Gives all keys numbers: the insert that follows needs them. */
-  choose(
-    keys: Utf8Column,
-    which: "first" | "last",
-    call: Pick<CallOptions, "where" | "signal">,
-  ): ReturnType<T["choose"]> {
+  choose(keys: Utf8Column, which: "first" | "last", call: ChooseCall): ReturnType<T["choose"]> {
     const choose = (numbers: Numbers) => this.table.choose(numbers, which, call);
     return this.#adding(keys, call, choose, () => true) as ReturnType<T["choose"]>;
   }
@@ -218,7 +215,7 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
   ): Promise<R> {
     let isIn = false;
     try {
-      const numbers = await this.#timed(call, () => this.dictionary.add(keys, call));
+      const numbers = await this.#timed(call, (call) => this.dictionary.add(keys, call));
       const done = await operation(numbers).finally(() => numbers.destroy());
       isIn = keepsAll(done);
       return done;
@@ -233,14 +230,18 @@ export class Utf8Table<V extends ValueType, T extends Table<"u32", V> = Table<"u
     call: CallOptions,
     operation: (numbers: Numbers) => Promise<R>,
   ): Promise<R> {
-    const numbers = await this.#timed(call, () => this.dictionary.lookUp(keys, call));
+    const numbers = await this.#timed(call, (call) => this.dictionary.lookUp(keys, call));
     return operation(numbers).finally(() => numbers.destroy());
   }
 
-  async #timed(call: CallOptions, number: () => Promise<Numbers>): Promise<Numbers> {
+  /** Progress is told of the operation on the numbers alone. */
+  async #timed(
+    { where, signal, checkInputs, log }: CallOptions,
+    number: (call: DictionaryCall) => Promise<Numbers>,
+  ): Promise<Numbers> {
     const start = performance.now();
-    const numbers = await number();
-    call.log?.add("number strings", performance.now() - start);
+    const numbers = await number({ where, signal, checkInputs });
+    log?.add("number strings", performance.now() - start);
     return numbers;
   }
 

@@ -3,7 +3,7 @@
  * are element numbers. Inserts keep the first of equal keys; for the last the batch goes in from its end.
  */
 import { elementsOf, type KeyType, lengthOf, scalarsOf } from "../element-types.js";
-import type { CallOptions, Chosen, Input } from "../engine.js";
+import type { ChooseCall, Chosen, Input } from "../engine.js";
 import type { TableSpec } from "../layout.js";
 import { arrayClass, type Scalar, scalarWords } from "../scalars.js";
 import type { CpuEngine } from "./cpu-engine.js";
@@ -16,7 +16,7 @@ export async function choose<K extends KeyType>(
   spec: TableSpec,
   keys: Input<K>,
   which: "first" | "last",
-  { where, ...looked }: Pick<CallOptions, "where" | "signal" | "checkInputs">,
+  { where, ...looked }: ChooseCall,
 ): Promise<Chosen> {
   const length = lengthOf(keys);
   const inputs = new Inputs(engine);

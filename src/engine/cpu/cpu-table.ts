@@ -10,6 +10,7 @@ import { ruleOf } from "../apply.js";
 import { isFloatWord, type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
+  ChooseCall,
   Destination,
   Input,
   InsertCall,
@@ -68,7 +69,7 @@ export class CpuTable<K extends KeyType, V extends ValueType> implements Table<K
 
   readonly inOrder = true;
 
-  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+  async choose(keys: Input<K>, which: "first" | "last", call: ChooseCall) {
     return (await import("./choose.js")).choose(this.#engine, this.spec, keys, which, call);
   }
 

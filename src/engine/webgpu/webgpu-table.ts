@@ -5,6 +5,7 @@
 import { type KeyType, lengthOf, type ValueType } from "../element-types.js";
 import type {
   CallOptions,
+  ChooseCall,
   Destination,
   Input,
   InsertCall,
@@ -58,7 +59,7 @@ export class WebgpuTable<K extends KeyType, V extends ValueType> implements Tabl
     return { slots, control, maxBinding: host.maxTableBinding, state };
   }
 
-  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+  async choose(keys: Input<K>, which: "first" | "last", call: ChooseCall) {
     return (await import("./direct/choose.js")).choose(this.state, keys, which, call);
   }
 

@@ -1,6 +1,8 @@
 /** Memory of the cpu engine: freed buffers are used again, and who may still hold others hears of all of them. */
 import { expect, it } from "vitest";
+import { openCpuEngine } from "../../../src/engine/cpu/cpu-engine.js";
 import { Memory } from "../../../src/host/memory.js";
+import { Device, StaticSet } from "../../../src/index.js";
 
 const MIB = 2 ** 20;
 
@@ -33,4 +35,14 @@ it("no more than a GiB is kept, and the last freed", () => {
   expect(dropped).toBe(0);
   second.release();
   expect([dropped, memory.use.kept]).toEqual([600 * MIB, 500 * MIB]);
+});
+
+it("nothing is in use when a table of strings is gone that threads looked up", async () => {
+  const tuning = { lookUpFrom: 64, share: 64 };
+  using device = new Device(await openCpuEngine({ threads: 2, tuning }), "A test of memory.");
+  const set = await StaticSet.create(device, { key: "utf8", capacity: 1000 });
+  await set.insert(Array.from({ length: 1000 }, (_, i) => `key ${i}`));
+  expect(set.size).toBe(1000);
+  await set[Symbol.asyncDispose]();
+  expect(device.memory.inUse).toBe(0);
 });

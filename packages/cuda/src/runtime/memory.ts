@@ -43,9 +43,11 @@ export function bufferSource(context: CudaContext, most: number): BufferSource {
       // gives what was freed back to the system: another process may need it
       context.check("Waiting for the GPU", api.cuStreamSynchronize(stream));
     },
-    async allocate(label, size, usage) {
+    async allocate(label, size, usage, made) {
       context.enter();
-      return usage === PINNED ? pinned(context, label, size) : onGpu(context, label, size);
+      const buffer = usage === PINNED ? pinned(context, label, size) : onGpu(context, label, size);
+      if (buffer) made(buffer);
+      return buffer;
     },
     free(buffer) {
       const { address, host } = native(buffer);

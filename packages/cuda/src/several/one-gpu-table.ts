@@ -4,6 +4,7 @@
  */
 import {
   type CallOptions,
+  type ChooseCall,
   type ColumnInput,
   type Destination,
   DeviceArray,
@@ -42,7 +43,7 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
     return new OneGpuTable<K, V>(several, toFirstGpu, await TableState.create(several.gpus.hosts[0], spec));
   }
 
-  override choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+  override choose(keys: Input<K>, which: "first" | "last", call: ChooseCall) {
     return this.#carried(keys, null, call, async (keys, _, call) => {
       const { chosen, selected } = await super.choose(keys, which, call);
       return { chosen: this.#back(chosen), selected };

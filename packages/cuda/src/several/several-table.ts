@@ -4,6 +4,7 @@
  */
 import {
   type CallOptions,
+  type ChooseCall,
   type ColumnInput,
   type ColumnOutput,
   checkSlots,
@@ -121,7 +122,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     return this.parts.reduce((sum, part) => sum + of(part), 0);
   }
 
-  async choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+  async choose(keys: Input<K>, which: "first" | "last", call: ChooseCall) {
     const results = await Columns.create(this.host, "device", ["u8"], this.#spans(keys));
     let selected = 0;
     const work = async ({ exchange, keys, spans, made }: TableRound<K, V>) => {

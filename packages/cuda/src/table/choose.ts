@@ -3,7 +3,7 @@
  * greatest row number of each.
  */
 import {
-  type CallOptions,
+  type ChooseCall,
   type Chosen,
   type DeviceArray,
   type Input,
@@ -24,7 +24,7 @@ export async function choose<K extends KeyType>(
   { host, spec }: TableState,
   keys: Input<K>,
   which: "first" | "last",
-  call: Pick<CallOptions, "where" | "signal">,
+  call: ChooseCall,
 ): Promise<Chosen> {
   const { engine, gpu } = host;
   const count = lengthOf(keys);

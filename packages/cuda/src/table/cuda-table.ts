@@ -9,6 +9,7 @@ import {
   type BoundChunk,
   type BoundResult,
   type CallOptions,
+  type ChooseCall,
   type Column,
   type Destination,
   eachChunk,
@@ -76,7 +77,7 @@ export class CudaTable<K extends KeyType, V extends ValueType> implements Table<
     return this.state.tombstones;
   }
 
-  choose(keys: Input<K>, which: "first" | "last", call: Pick<CallOptions, "where" | "signal">) {
+  choose(keys: Input<K>, which: "first" | "last", call: ChooseCall) {
     return choose(this.state, keys, which, call);
   }
 

@@ -28,9 +28,8 @@ const STRING_JOBS: TaskKind<StringJob, StringResult> = {
 };
 
 export class StringThreads {
-  /** One call at a time uses the columns. */
+  /** One chunk at a time has memory. */
   readonly #inTurn = takingTurns();
-  readonly #columns = new Map<string, Allocation>();
 
   constructor(private readonly engine: CpuEngine) {}
 
@@ -56,50 +55,54 @@ export class StringThreads {
   ): Promise<R> {
     return this.#inTurn(async () => {
       const length = to - from;
-      const hashes = new Uint32Array(this.#column("hashes", 4 * length), 0, length);
-      const { share, grain } = this.engine.tuning;
-      const job: StringJob = {
-        table,
-        strings: this.#shared(strings, from, to),
-        length,
-        grain,
-        hashes,
-        numbers: numbers.subarray(from, to),
+      const made: Allocation[] = [];
+      const room = (bytes: number) => {
+        const allocation = this.engine.buffers.allocate(bytes, false);
+        made.push(allocation);
+        return allocation.buffer;
       };
-      const helpers = Math.ceil(length / share) - 1;
-      const results = await this.engine.host.share(STRING_JOBS, job, helpers, (next) =>
-        runStringJob(job, next),
-      );
-      const { buffer, length: chunkBytes } = job.strings.bytes;
-      const chunk = { ...job.strings, view: new DataView(buffer, 0, chunkBytes) };
-      return use({ absent: results.reduce((sum, { absent }) => sum + absent, 0), hashes, chunk });
+      try {
+        const hashes = new Uint32Array(room(4 * length), 0, length);
+        const { share, grain } = this.engine.tuning;
+        const job: StringJob = {
+          table,
+          strings: inShared(strings, from, to, room),
+          length,
+          grain,
+          hashes,
+          numbers: numbers.subarray(from, to),
+        };
+        const helpers = Math.ceil(length / share) - 1;
+        const results = await this.engine.host.share(STRING_JOBS, job, helpers, (next) =>
+          runStringJob(job, next),
+        );
+        const { buffer, length: chunkBytes } = job.strings.bytes;
+        const chunk = { ...job.strings, view: new DataView(buffer, 0, chunkBytes) };
+        return await use({ absent: results.reduce((sum, { absent }) => sum + absent, 0), hashes, chunk });
+      } finally {
+        for (const allocation of made) allocation.release();
+      }
     });
   }
+}
 
-  /** Elements from..to in shared memory. */
-  #shared({ offsets, bytes, where }: Strings, from: number, to: number): StringJob["strings"] {
-    const first = offsets[from];
-    const length = offsets[to] - first;
-    const chunkBytes = new Uint8Array(this.#column("bytes", length), 0, length);
-    chunkBytes.set(bytes.subarray(first, first + length));
-    const chunkOffsets = new Uint32Array(this.#column("offsets", 4 * (to - from + 1)), 0, to - from + 1);
-    for (let i = from; i <= to; i++) chunkOffsets[i - from] = offsets[i] - first;
-    if (where === null) return { offsets: chunkOffsets, bytes: chunkBytes, where };
-    const chunkWhere = new Uint8Array(this.#column("where", to - from), 0, to - from);
-    chunkWhere.set(where.subarray(from, to));
-    return { offsets: chunkOffsets, bytes: chunkBytes, where: chunkWhere };
-  }
-
-  /** Shared memory for a column of a chunk, kept for the next one. */
-  #column(name: string, bytes: number): ArrayBufferLike {
-    const kept = this.#columns.get(name);
-    if (kept !== undefined && kept.bytes >= bytes) return kept.buffer;
-    kept?.release();
-    this.#columns.delete(name);
-    const allocation = this.engine.buffers.allocate(bytes, false);
-    this.#columns.set(name, allocation);
-    return allocation.buffer;
-  }
+/** Elements from..to in shared memory. */
+function inShared(
+  { offsets, bytes, where }: Strings,
+  from: number,
+  to: number,
+  room: (bytes: number) => ArrayBufferLike,
+): StringJob["strings"] {
+  const first = offsets[from];
+  const length = offsets[to] - first;
+  const chunkBytes = new Uint8Array(room(length), 0, length);
+  chunkBytes.set(bytes.subarray(first, first + length));
+  const chunkOffsets = new Uint32Array(room(4 * (to - from + 1)), 0, to - from + 1);
+  for (let i = from; i <= to; i++) chunkOffsets[i - from] = offsets[i] - first;
+  if (where === null) return { offsets: chunkOffsets, bytes: chunkBytes, where };
+  const chunkWhere = new Uint8Array(room(to - from), 0, to - from);
+  chunkWhere.set(where.subarray(from, to));
+  return { offsets: chunkOffsets, bytes: chunkBytes, where: chunkWhere };
 }
 
 const known = new WeakMap<CpuEngine, StringThreads>();

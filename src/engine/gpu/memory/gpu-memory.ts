@@ -21,8 +21,14 @@ export interface BufferSource {
   /**
    * A buffer, memory of the host zeroed; undefined when there is too little. `usage` is the runtime's own word for what
    * it is for; kernels unless told.
+   * @param made is told of it as soon as there is something to free
    */
-  allocate(label: string, bytes: number, usage: number | undefined): Promise<GpuBuffer | undefined>;
+  allocate(
+    label: string,
+    bytes: number,
+    usage: number | undefined,
+    made: (buffer: GpuBuffer) => void,
+  ): Promise<GpuBuffer | undefined>;
   free(buffer: GpuBuffer): void;
   /** Resolves when the GPU has done what was submitted. */
   idle(): Promise<unknown>;
@@ -137,16 +143,13 @@ export class GpuMemory {
     }
     const rounded = sizeClass(bytes);
     const size = rounded <= maxBuffer ? rounded : bufferSize(bytes);
-    const attempt = async () => {
-      const buffer = await this.source.allocate(label, size, usage);
-      if (buffer) {
+    const attempt = () =>
+      this.source.allocate(label, size, usage, (buffer) => {
         this.#buffers.set(buffer, usage);
-        this.#held += size;
-        this.#noteUse();
-      }
-      return buffer;
-    };
+        this.#held += buffer.size;
+      });
     const buffer = (await attempt()) ?? (spare ? undefined : await this.#retry(attempt));
+    this.#noteUse();
     if (buffer) return buffer;
     throw new LimitError("memory", bytes, Number.NaN, "Free tables and device arrays, or use smaller ones.");
   }

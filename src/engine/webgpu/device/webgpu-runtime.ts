@@ -272,14 +272,16 @@ function bufferSource(gpu: WebgpuRuntime): BufferSource {
     checkAlive: () => gpu.checkAlive(),
     guard: (promise) => gpu.guard(promise),
     idle: () => device.queue.onSubmittedWorkDone(),
-    async allocate(label, size, usage) {
-      const scopes = inErrorScopes(device, ["validation", "out-of-memory"], () =>
+    async allocate(label, size, usage, made) {
+      const { result, errors } = inErrorScopes(device, ["validation", "out-of-memory"], () =>
         device.createBuffer({ label, size, usage: usage ?? STORAGE_USAGE }),
       );
-      const [memory, validation] = await gpu.guard(scopes.errors);
-      if (memory) return undefined;
+      made(result);
+      const [memory, validation] = await gpu.guard(errors);
+      if (!memory && !validation) return result;
+      gpu.memory.free(result);
       if (validation) throw new EngineError(`Allocating ${label} failed: ${validation.message}`);
-      return scopes.result;
+      return undefined;
     },
     free: (buffer) => native(buffer).destroy(),
   };

@@ -1,7 +1,7 @@
 /** One element of each key of a batch, the first or the last. Loaded by the first insert that asks for one of them. */
 import { EngineError } from "../../../errors.js";
 import { type KeyType, lengthOf } from "../../element-types.js";
-import type { CallOptions, Chosen, Input } from "../../engine.js";
+import type { ChooseCall, Chosen, Input } from "../../engine.js";
 import { bindElements } from "../../gpu/batch/batches.js";
 import { forEachChunk } from "../../gpu/batch/chunks.js";
 import { newArray, placeOf, Scratch } from "../../gpu/batch/columns.js";
@@ -40,7 +40,7 @@ export async function choose<K extends KeyType>(
   state: TableState,
   keys: Input<K>,
   which: "first" | "last",
-  call: Pick<CallOptions, "where" | "signal">,
+  call: ChooseCall,
 ): Promise<Chosen> {
   const { host, sources } = state;
   const length = lengthOf(keys);
@@ -64,7 +64,7 @@ export async function choose<K extends KeyType>(
 interface Choice<K extends KeyType> {
   readonly keys: Input<K>;
   readonly which: "first" | "last";
-  readonly call: Pick<CallOptions, "where" | "signal">;
+  readonly call: ChooseCall;
   readonly chosen: Chosen["chosen"];
 }
 

@@ -59,6 +59,17 @@ it("a table that is made, used and dropped again and again allocates nothing", a
   expect(on.memory.kept).toBeGreaterThan(20_000 * 8);
 });
 
+it("memory that is being allocated is freed with the device", async () => {
+  const before = scarcity.live;
+  const on = await open();
+  const opened = scarcity.live;
+  const allocating = Promise.allSettled([on.allocate("u32", 1000), newMap(on, 1000)]);
+  await vi.waitUntil(() => scarcity.live > opened, { interval: 0 });
+  on.destroy();
+  await allocating;
+  expect([scarcity.live, on.memory.held]).toEqual([before, 0]);
+});
+
 it("a table finds no entries of the one whose memory it has", async () => {
   const on = await open();
   await useOnce(on, 1000);
