@@ -46,8 +46,11 @@ const GPU_LEVELS =
   "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},{lists,reduce,sketches,strings}/*}.test.ts";
 /** Servers and worker processes, for which tests wait more than they work. */
 const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
-/** Tools of those who work on warpmap, which start many processes. */
-const TOOLS = "test/scripts/{pack-conformance,processes}.test.ts";
+/** Tools of those who work on warpmap, which start many processes, and benchmarks that compare with DuckDB. */
+const TOOLS = [
+  "test/scripts/{pack-conformance,processes}.test.ts",
+  "test/bench/{files,group-vs-duckdb,join-vs-duckdb}.test.ts",
+];
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** `npm run test:quick` leaves out folders whose tests read dist/, start processes or write large files, and such files elsewhere. */
@@ -78,6 +81,9 @@ const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
 
 /** Files that take longest come first: one that came last would leave a core idle. Without a cache Vitest goes by their sizes. */
 const LONG_FILES = [
+  // these collect garbage again and again: the less modules a process has, the faster
+  "engine/when-dropped",
+  "engine/gpu/memory/when-dropped",
   "bench/benchmarks",
   "cli/streamed",
   "cli/memory",
@@ -230,7 +236,7 @@ export default defineConfig({
             CLUSTER_ONLY,
             BROWSER_ONLY,
             ...(quick ? NOT_QUICK : []),
-            ...(long ? [] : [TOOLS]),
+            ...(long ? [] : TOOLS),
           ],
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
