@@ -71,8 +71,8 @@ describe.each([
     ["left", [5, 6, 7], 0.9, 2],
     ["right", [0xffffffff, 0, 77, 78], 0.95, 1],
   ] as const)("many rows of the %s side have keys of %j: %f", async (side, hot, part, width) => {
-    const rows = 10_000;
-    const [many, few] = [idsOf(rows, hot, part, gpus), partners(hot, 6000)];
+    const rows = 6000;
+    const [many, few] = [idsOf(rows, hot, part, gpus), partners(hot, 4000)];
     const wide = (ids: Uint32Array<ArrayBuffer>): Record<string, Uint32Array<ArrayBuffer>> =>
       width === 1 ? {} : { other: ids.map((id) => id ^ 9) };
     const large = { id: many, ...wide(many), x: Float64Array.from(many, (_, i) => i / 2) };
@@ -142,7 +142,7 @@ describe.each([
     ["one group that most rows are of", [7], 0.995, true],
     ["a group for nearly each row", [7], 0.001, false],
   ] as const)("of rows that have %s are those of one GPU", async (_, hot, part, isLocal) => {
-    const rows = 10_000 + gpus;
+    const rows = 5000 + gpus;
     const ids = idsOf(rows, hot, part, 5 + gpus);
     const table = {
       id: ids,

@@ -54,7 +54,7 @@ it("tiny tables take some of a few keys, and count them all", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: rounds(scaled(1000, 12)) },
+    { numRuns: rounds(scaled(1000, 6)) },
   );
 });
 
@@ -190,7 +190,7 @@ const mixed = (keys: readonly number[]) => shuffled(keys.length).map((n) => keys
 it("leave most equal keys of a skewed batch out before they come to pages, and count them all", async () => {
   // two multisplits, both of which leave keys out
   const capacity = 300 * PAGE_SLOTS;
-  const distinct = 20_000;
+  const distinct = 8000;
   const keys = uniqueKeys(distinct);
   const batch = counting(3 * distinct).map((i) => {
     if (i < distinct) return keys[i];
@@ -242,8 +242,8 @@ it("are made again from exact counts when the sample of a batch has missed what 
   model.table.destroy();
 });
 
-it("tables of many windows take more dispatches than there are windows", async () => {
-  const windows = 128;
+// tables of a GPU's memory have few windows: small ones of so many take as long as a tenth of the other tests here
+it.each(covering([128], () => false))("tables of %i windows take more dispatches than there are windows", async (windows) => {
   const slots = windows * WINDOW_SLOTS;
   const engine = await openVariant({
     strategy: "partitioned",
