@@ -160,7 +160,15 @@ describe.each(Object.entries(shapes))("keys of %s", (_, { columns, encode }) => 
 });
 
 describe("large sides", () => {
-  it.each(["one word, far apart", "two words", "short strings", "mixed with nulls", "one word with nulls"])(
+  const names = [
+    "one word, far apart",
+    "two words",
+    "short strings",
+    "mixed with nulls",
+    "one word with nulls",
+  ];
+  // parts are made of hashes, whatever the keys are
+  it.each(covering(names, (name) => name === "one word, far apart" || name === "mixed with nulls"))(
     "are joined part by part: %s",
     async (name) => {
       const { columns, encode } = shapes[name];
