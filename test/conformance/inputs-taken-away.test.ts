@@ -114,21 +114,24 @@ it("keys and values of sets, multimaps and filters", async () => {
 });
 
 // GPUs share nothing with threads
-it.each(onGpu ? [] : [3])("calls that share their chunks with %i threads, taken away whenever", async (threads) => {
-  using shared = await openTestDevice({ threads } as never);
-  for (let ticks = 0; ticks < 6; ticks++) {
-    using map = await StaticMap.create(shared, { key: "u32", value: "u32", capacity: 2 * LENGTH });
-    const { array: keys, takeAway } = ways.transferred();
-    keys.set(own());
-    const answer = map.insert(keys, own().map(partner), { strategy: "partitioned" });
-    for (let i = 0; i < 3 * ticks; i++) await null;
-    if (ticks % 3 === 2) await new Promise((resolve) => setTimeout(resolve, ticks));
-    takeAway();
-    const error = await answer.catch((thrown: unknown) => thrown);
-    if (error instanceof Error) expect(error).toBeInstanceOf(ValidationError);
-    else expect(error).toEqual({ inserted: LENGTH, existing: 0 });
-    const entries = await map.retrieveAll();
-    expect(entries.keys.every((key, i) => key > 0 && entries.values[i] === partner(key) >>> 0)).toBe(true);
-    await expectSoundStats(map);
-  }
-});
+it.each(onGpu ? [] : [3])(
+  "calls that share their chunks with %i threads, taken away whenever",
+  async (threads) => {
+    using shared = await openTestDevice({ threads } as never);
+    for (let ticks = 0; ticks < 6; ticks++) {
+      using map = await StaticMap.create(shared, { key: "u32", value: "u32", capacity: 2 * LENGTH });
+      const { array: keys, takeAway } = ways.transferred();
+      keys.set(own());
+      const answer = map.insert(keys, own().map(partner), { strategy: "partitioned" });
+      for (let i = 0; i < 3 * ticks; i++) await null;
+      if (ticks % 3 === 2) await new Promise((resolve) => setTimeout(resolve, ticks));
+      takeAway();
+      const error = await answer.catch((thrown: unknown) => thrown);
+      if (error instanceof Error) expect(error).toBeInstanceOf(ValidationError);
+      else expect(error).toEqual({ inserted: LENGTH, existing: 0 });
+      const entries = await map.retrieveAll();
+      expect(entries.keys.every((key, i) => key > 0 && entries.values[i] === partner(key) >>> 0)).toBe(true);
+      await expectSoundStats(map);
+    }
+  },
+);

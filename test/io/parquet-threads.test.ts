@@ -173,19 +173,22 @@ describe("random tables", () => {
 });
 
 describe("damage", () => {
-  it.each(covering([0.02, 0.3, 0.6, 0.9], (part) => part === 0.02 || part === 0.6))("at %d of a large file is the same error by 3 threads", async (part) => {
-    const broken = file.slice();
-    broken.fill(0xff, Math.floor(part * broken.length), Math.floor(part * broken.length) + 64);
-    const outcome = (threads: number) =>
-      readTable(broken, { format: "parquet", threads }).then(
-        (table) => buffersOf(table),
-        (error: unknown) => error,
-      );
-    const [alone, shared] = [await outcome(1), await outcome(3)];
-    expect(shared).toEqual(alone);
-    if (alone instanceof FileError) expect(shared).toBeInstanceOf(FileError);
-    else expect(alone).toBeInstanceOf(Array); // the bytes of values
-  });
+  it.each(covering([0.02, 0.3, 0.6, 0.9], (part) => part === 0.02 || part === 0.6))(
+    "at %d of a large file is the same error by 3 threads",
+    async (part) => {
+      const broken = file.slice();
+      broken.fill(0xff, Math.floor(part * broken.length), Math.floor(part * broken.length) + 64);
+      const outcome = (threads: number) =>
+        readTable(broken, { format: "parquet", threads }).then(
+          (table) => buffersOf(table),
+          (error: unknown) => error,
+        );
+      const [alone, shared] = [await outcome(1), await outcome(3)];
+      expect(shared).toEqual(alone);
+      if (alone instanceof FileError) expect(shared).toBeInstanceOf(FileError);
+      else expect(alone).toBeInstanceOf(Array); // the bytes of values
+    },
+  );
 
   it("of strings is the same error by 3 threads", async () => {
     const column = (seed: number) => randomColumn({ kind: "text", different: 1e6, nulls: 0, seed }, 500);

@@ -89,23 +89,26 @@ function stacked(tables: Iterable<Table>): Record<string, unknown[]> {
 
 describe("a join", () => {
   // random-large.test.ts has all kinds, of small tables
-  it.each(covering(JOIN_KINDS, (how) => how === "full" || how === "semi"))("of kind %s that does not fit answers what it does in memory", async (how) => {
-    const sides = () => {
-      const random = new Random(7);
-      return [[...batches(random, 600, 850, "a")], [...batches(random, 560, 850, "b")]] as const;
-    };
-    const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
-    const [left, right] = sides();
-    const here = await join(stacked(left) as never, stacked(right) as never, options);
-    const { memory, reports, left: files } = memoryIn(`join-${how}`);
-    const large = await join(left, right, { ...options, memory });
-    expectSame(large, here);
-    expect(large.names).toEqual(here.names);
-    expect(reports).toHaveLength(1);
-    expect(reports[0]).toMatchObject({ partitions: 32, depth: 0 });
-    expect(reports[0].bytes).toBeGreaterThan(MIB);
-    expect(files()).toEqual([]);
-  });
+  it.each(covering(JOIN_KINDS, (how) => how === "full" || how === "semi"))(
+    "of kind %s that does not fit answers what it does in memory",
+    async (how) => {
+      const sides = () => {
+        const random = new Random(7);
+        return [[...batches(random, 600, 850, "a")], [...batches(random, 560, 850, "b")]] as const;
+      };
+      const options = { on: ["key", "text"], how, device: device() } satisfies JoinOptions;
+      const [left, right] = sides();
+      const here = await join(stacked(left) as never, stacked(right) as never, options);
+      const { memory, reports, left: files } = memoryIn(`join-${how}`);
+      const large = await join(left, right, { ...options, memory });
+      expectSame(large, here);
+      expect(large.names).toEqual(here.names);
+      expect(reports).toHaveLength(1);
+      expect(reports[0]).toMatchObject({ partitions: 32, depth: 0 });
+      expect(reports[0].bytes).toBeGreaterThan(MIB);
+      expect(files()).toEqual([]);
+    },
+  );
 
   it("of sides that fit writes nothing, also where only one of them does", async () => {
     const { memory, reports } = memoryIn("fits");
