@@ -257,6 +257,7 @@ export default defineConfig({
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",
           execArgv,
+          isolate: false,
           provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
         },
       },
