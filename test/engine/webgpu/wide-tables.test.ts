@@ -15,7 +15,7 @@ import { type Injection, openWeakDevice } from "./helpers/weak-cas.js";
 
 /** Bytes of a window: 4,096 slots of five words. */
 const WINDOW_BYTES = 4096 * 20;
-const SLOTS = 10_000;
+const SLOTS = 6000;
 const LONG_TEST_MS = 300_000;
 
 const variants: readonly (Injection & { name: string })[] = [

@@ -296,7 +296,7 @@ describe("of sorted keys, by one thread", () => {
 
   it("takes runs of rows", async () => {
     for (const keyAt of [few, (row: number) => row, (row: number) => row >>> 2]) {
-      await check(engines, [words(ROWS, keyAt)], keyAt, hostileColumns, ROWS, near);
+      await check([engines[0], engines[2]], [words(ROWS, keyAt)], keyAt, hostileColumns, ROWS, near);
       const log = new PlanLog();
       const keys = { rows: ROWS, columns: [words(ROWS, keyAt)] };
       await sumGroups(engines[1], keys, Object.values(columns), { numbers: false, alone: true, log });

@@ -138,7 +138,7 @@ describe.each(someShapes)("%s", (_name, shape) => {
         }
         await model.expectEqual();
       }),
-      { numRuns: rounds(scaled(100, 4)), endOnFailure: true },
+      { numRuns: rounds(scaled(100, 3)), endOnFailure: true },
     );
   });
 });
