@@ -31,10 +31,10 @@ const RELATIONAL =
 const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 /**
  * Where a page differs from Node, which compiles the same WGSL with the same Dawn: memory and transfers, waiting, aborts,
- * the device, errors, and each container and each type of keys once. `npm run test:long` has the whole suite in pages.
+ * the device, errors, and each container once; test/browser has joins and groups. `npm run test:long` has the whole suite in pages.
  */
 const HOST_MATTERS =
-  "test/conformance/{bloom-filter,calls-in-flight,clear,contains,create,device,device-arrays,device-loss,dynamic-limits,errors,find,hash-functions,hyperloglog,insert,insert-and-find,insert-or-assign,joined-calls,lifetime,mask,memory,multimap-bytes,options,pinned-arrays,rehash,relational,retrieve-all,signals,utf8-maps,whole-table,wide-columns}.test.ts";
+  "test/conformance/{bloom-filter,calls-in-flight,clear,contains,create,device,device-arrays,device-loss,dynamic-limits,errors,find,hyperloglog,insert,insert-and-find,insert-or-assign,joined-calls,lifetime,memory,multimap-bytes,options,pinned-arrays,rehash,retrieve-all,signals,utf8-maps,whole-table,wide-columns}.test.ts";
 /** Kernels of users, which pages compile as well. */
 const OWN_KERNELS = "test/wgsl/wgsl.test.ts";
 const ALL_OWN_KERNELS = "test/wgsl/{wgsl,changing,changing-wide,multi}.test.ts";
@@ -46,8 +46,11 @@ const GPU_LEVELS =
   "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},{lists,reduce,sketches,strings}/*}.test.ts";
 /** Servers and worker processes, for which tests wait more than they work. */
 const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
-/** Tools of those who work on warpmap, which start many processes. */
-const TOOLS = "test/scripts/{pack-conformance,processes}.test.ts";
+/** Tools of those who work on warpmap, which start many processes, and benchmarks that compare with DuckDB. */
+const TOOLS = [
+  "test/scripts/{pack-conformance,processes}.test.ts",
+  "test/bench/{files,group-vs-duckdb,join-vs-duckdb}.test.ts",
+];
 const BROWSER_ONLY = "test/browser/**/*.test.ts";
 
 /** `npm run test:quick` leaves out folders whose tests read dist/, start processes or write large files, and such files elsewhere. */
@@ -78,6 +81,9 @@ const BESIDE_BROWSER = { groupOrder: 1, maxWorkers: 1 };
 
 /** Files that take longest come first: one that came last would leave a core idle. Without a cache Vitest goes by their sizes. */
 const LONG_FILES = [
+  // these collect garbage again and again: the less modules a process has, the faster
+  "engine/when-dropped",
+  "engine/gpu/memory/when-dropped",
   "bench/benchmarks",
   "cli/streamed",
   "cli/memory",
@@ -230,7 +236,7 @@ export default defineConfig({
             CLUSTER_ONLY,
             BROWSER_ONLY,
             ...(quick ? NOT_QUICK : []),
-            ...(long ? [] : [TOOLS]),
+            ...(long ? [] : TOOLS),
           ],
           sequence: { groupOrder: NODE_ALONE.groupOrder },
           maxWorkers: NODE_ALONE.maxWorkers,
@@ -251,6 +257,7 @@ export default defineConfig({
           maxWorkers: NODE_ALONE.maxWorkers,
           pool: "forks",
           execArgv,
+          isolate: false,
           provide: { backend: "cpu", host: "node", bulk: "auto", long, quick },
         },
       },

@@ -46,11 +46,8 @@ const wide = { load: () => import("../../bench/wide.js"), size: 500 };
 const growth = { load: () => import("../../bench/growth.js"), size: 1000 };
 const largeTable = { load: () => import("../../bench/large-table.js"), size: 2048 };
 
-/**
- * Engines that a benchmark measures: in `npm test` the GPU where it takes another way through the benchmark, and each kind
- * of table and row operation once.
- */
-const ON_GPU = ["group-size", "crossovers", "stream", "multimap", "wide", "join"];
+/** Engines that a benchmark measures: in `npm test` the GPU where it takes another way through the benchmark. */
+const ON_GPU = ["stream", "join"];
 const enginesOf = (name: string) =>
   covering(["cpu", "webgpu"] as const, (engine) => engine === "cpu" || ON_GPU.includes(name));
 

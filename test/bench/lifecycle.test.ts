@@ -13,6 +13,7 @@ import {
   StaticMap,
   ValidationError,
 } from "../../src/index.js";
+import { covering } from "../helpers/rounds.js";
 import { expectPicture, expectReport } from "./expect-report.js";
 
 // files of one process share modules: this one is to find none that another has loaded, and to leave none that hold its mocks
@@ -76,8 +77,8 @@ it("measures the cpu engine", async () => {
   await expectAll(device, ["cpu, 2 threads"]);
 });
 
-it("measures a GPU beside the cpu engine", async () => {
-  using device = await openDevice({ backend: "webgpu", software: true });
+it.each(covering(["webgpu"] as const, () => false))("measures %s beside the cpu engine", async (backend) => {
+  using device = await openDevice({ backend, software: true });
   using cpu = await openDevice({ backend: "cpu" });
   await expectAll(device, ["webgpu", `cpu, ${cpu.info.threads} threads`]);
 });

@@ -8,7 +8,7 @@ import { cli } from "./run-cli.js";
 const path = temporaryFolder();
 const duck = await openDuck();
 await duck.run(
-  `copy (select (hash(i) % 40000)::integer as k, i // 3 as id, (i * 7919 % 3200000)::integer as u, (i % 1000)::integer as v from range(3200000) t(i))
+  `copy (select (hash(i) % 40000)::integer as k, i // 3 as id, (i * 7919 % 1300000)::integer as u, (i % 1000)::integer as v from range(1300000) t(i))
    to '${path("rows.parquet")}'`,
 );
 

@@ -242,7 +242,7 @@ describe("insertAndFind", () => {
 
 describe("tables that age", () => {
   it("keep their size, and few tombstones, while keys go and come", async () => {
-    const count = scaled(20_000, 5000);
+    const count = scaled(10_000, 2000);
     for (const maxLoadFactor of [0.5, 0.85]) {
       using set = await newSet({ capacity: count, maxLoadFactor });
       await set.insert(uniqueKeys(count));

@@ -12,7 +12,7 @@ import { Modelled } from "./helpers/model.js";
 import { edges, integers, nameOf, WideModel, wideShapes } from "./helpers/wide-model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 120 : scaled(200, inBrowser ? 4 : 10));
+const RUNS = rounds(backend === "cpu" ? 120 : scaled(200, inBrowser ? 3 : 6));
 
 interface Shape {
   key: Scalar;

@@ -44,10 +44,10 @@ describe("StaticMap.insertOrApply", () => {
 
       it(`${op} on ${type}: all keys of the batch equal`, async () => {
         using map = await newMap(type, 10);
-        const values = someValues(type, 100_000);
-        const keys = new Uint32Array(100_000).fill(3);
+        const values = someValues(type, 20_000);
+        const keys = new Uint32Array(20_000).fill(3);
         const counts = await map.insertOrApply(keys, fromBits(type, values), op);
-        expect(counts).toEqual({ inserted: 1, applied: 99_999 });
+        expect(counts).toEqual({ inserted: 1, applied: 19_999 });
         const expected = values.reduce((a, b) => combine(op, type, a, b));
         await expectPairs(map, new Map([[3, expected]]));
       });

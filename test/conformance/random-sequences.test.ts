@@ -12,7 +12,7 @@ import { edgePatterns, hashes, keysWithHome, numbers, oddFloats, types, uniqueKe
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 250 : scaled(500, inBrowser ? 5 : 10));
+const RUNS = rounds(backend === "cpu" ? 150 : scaled(500, inBrowser ? 3 : 6));
 
 interface Shape {
   key: Scalar;
@@ -87,7 +87,7 @@ describe("random sequences", () => {
   }
 
   it("of long batches agree with a Map", async () => {
-    const [batch, keys] = [scaled(150_000, 30_000), scaled(100_000, 20_000)];
+    const [batch, keys] = [scaled(60_000, 15_000), scaled(40_000, 10_000)];
     using map = await StaticMap.create(device(), {
       key: "u32",
       value: "u32",

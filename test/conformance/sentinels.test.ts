@@ -2,13 +2,15 @@
 import { describe, expect, it } from "vitest";
 import type { Scalar } from "../../src/engine/scalars.js";
 import { StaticMap, StaticSet } from "../../src/index.js";
+import { covering } from "../helpers/rounds.js";
 import { expectNoneSet, expectPairs, pairsByBits } from "./helpers/checks.js";
-import { useDevice } from "./helpers/device.js";
+import { isForced, useDevice } from "./helpers/device.js";
 import { counting, edgePatterns, fromBits, sentinelPatterns, uniqueKeys } from "./helpers/keys.js";
 import { Modelled } from "./helpers/model.js";
 
 const device = useDevice();
-const keyTypes: readonly Scalar[] = ["u32", "i32"];
+/** A strategy that is forced upon calls knows the types of keys by their words. */
+const keyTypes = covering<Scalar>(["u32", "i32"], (type) => type === "u32" || !isForced);
 const others = uniqueKeys(100, 1000);
 const rotated = (by: number) => edgePatterns.map((_, i) => edgePatterns[(i + by) % edgePatterns.length]);
 

@@ -12,7 +12,7 @@ import { maskOf } from "./helpers/keys.js";
 import { type Column, columnOf, type Element, edges, integers, listOf } from "./helpers/wide-model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 100 : scaled(60, inBrowser ? 3 : 5));
+const RUNS = rounds(backend === "cpu" ? 100 : scaled(60, 3));
 
 const shapes: readonly (readonly [key: Scalar, value: Scalar])[] = [
   ["u64", "u64"],

@@ -18,7 +18,7 @@ import { hashes, maskOf } from "./helpers/keys.js";
 import { edges, integers, nameOf, WideModel, type WideShape, wideShapes } from "./helpers/wide-model.js";
 
 const device = useDevice();
-const RUNS = rounds(backend === "cpu" ? 40 : scaled(200, inBrowser ? 5 : 10));
+const RUNS = rounds(backend === "cpu" ? 40 : scaled(200, inBrowser ? 3 : 5));
 
 const MOST = 2n ** 64n - 1n;
 /**

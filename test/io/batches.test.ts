@@ -29,8 +29,9 @@ async function all(batches: AsyncIterable<Table>): Promise<Table[]> {
   return tables;
 }
 
-function rows(tables: readonly Table[]): unknown[] {
-  return tables.flatMap((table) => table.toArray().map((row) => ({ ...row })));
+/** All values, column by column. */
+function columnsOf(tables: readonly Table[]): unknown[][] {
+  return tables[0].children.map((_, c) => tables.flatMap((table) => [...table.children[c]]));
 }
 
 /** Names and types; text may be a dictionary. */
@@ -51,9 +52,7 @@ it("csv, whose last row decides a type", async () => {
   expect(tables.length).toBeGreaterThan(2);
   for (const table of tables) expect(columns(table)).toEqual(columns(whole));
   expect(columns(whole)[1][1]).toBe(3); // float
-  const [ours, theirs] = [rows(tables), rows([whole])];
-  expect(ours.length).toBe(theirs.length);
-  expect(ours.filter((row, i) => JSON.stringify(row) !== JSON.stringify(theirs[i]))).toEqual([]);
+  expect(columnsOf(tables)).toEqual(columnsOf([whole]));
 });
 
 it("csv of a stream, which is read twice all the same, and csv in gzip", async () => {
@@ -224,9 +223,12 @@ it("arrow that is cut off or damaged anywhere is refused, or said to be", async 
   }
 });
 
+/** Rows of a table: two of them have more than a row group. */
+const PART = 70_000;
+
 it.each<Format>(["csv", "tsv", "parquet", "arrow"])("are written to %s as they come", async (format) => {
   const [part, other] = [1, 2].map((k) => {
-    const ids = Int32Array.from({ length: 150_000 }, (_, i) => k * 1_000_000 + i);
+    const ids = Int32Array.from({ length: PART }, (_, i) => k * 1_000_000 + i);
     const columns = {
       id: ids,
       text: Array.from(ids, (i) => (i % 5 === 0 ? null : `text, ${i % 100}`)),
@@ -248,18 +250,18 @@ it.each<Format>(["csv", "tsv", "parquet", "arrow"])("are written to %s as they c
   );
   expect(yielded).toBe(2);
   const read = await readTable(file);
-  expect(read.numRows).toBe(300_000);
+  expect(read.numRows).toBe(2 * PART);
   expect(read.names).toEqual(part.names);
-  for (const row of [0, 1, 149_999, 150_000, 299_999]) {
-    const [table, at] = row < 150_000 ? [part, row] : [other, row - 150_000];
+  for (const row of [0, 1, PART - 1, PART, 2 * PART - 1]) {
+    const [table, at] = row < PART ? [part, row] : [other, row - PART];
     expect(read.getChild("id").at(row)).toBe(table.getChild("id").at(at));
     expect(read.getChild("text").at(row)).toBe(table.getChild("text").at(at));
     expect(BigInt(read.getChild("big").at(row))).toBe(table.getChild("big").at(at));
   }
   if (format === "arrow") {
     const theirs = apache.tableFromIPC(readFileSync(file));
-    expect(theirs.numRows).toBe(300_000);
-    expect(theirs.getChild("id")?.get(299_999)).toBe(2_149_999);
+    expect(theirs.numRows).toBe(2 * PART);
+    expect(theirs.getChild("id")?.get(2 * PART - 1)).toBe(2_000_000 + PART - 1);
     expect(await all(readBatches(file))).toHaveLength(theirs.batches.length);
   }
   if (format === "parquet") {
@@ -267,7 +269,9 @@ it.each<Format>(["csv", "tsv", "parquet", "arrow"])("are written to %s as they c
     const sql = `select count(*) a, count(text) b, sum(id) c, max(big) d from '${file}'`;
     const ids = [part, other].flatMap((table) => [...table.getChild("id")] as number[]);
     const sum = ids.reduce((total, id) => total + id, 0);
-    expect(await duck.rows(sql)).toEqual([["300000", "240000", `${sum}`, `${2_149_999n ** 3n / 3n}`]]);
+    expect(await duck.rows(sql)).toEqual([
+      [`${2 * PART}`, `${(2 * PART * 4) / 5}`, `${sum}`, `${BigInt(2_000_000 + PART - 1) ** 3n / 3n}`],
+    ]);
   }
 });
 

@@ -58,7 +58,7 @@ it("cuts text where records end, and nowhere else", async () => {
         expect(ends).toContain(end);
       }
     }),
-    { numRuns: rounds(150) },
+    { numRuns: rounds(80) },
   );
 });
 
@@ -147,7 +147,7 @@ it("gives the same table", async () => {
       const { whole, others } = await answers(encoder.encode(text), options, some, size);
       for (const other of others) expect(other).toEqual(whole);
     }),
-    { numRuns: rounds(120) },
+    { numRuns: rounds(60) },
   );
 });
 
@@ -164,7 +164,7 @@ it("gives the same error for text that is damaged at one place", async () => {
       );
       for (const other of others) expect(other).toEqual(whole);
     }),
-    { numRuns: rounds(120) },
+    { numRuns: rounds(60) },
   );
 });
 
@@ -186,7 +186,7 @@ it("gives the same rows in batches, whose types are settled", async () => {
         expect(columns).toEqual(Object.values(texts(whole)));
       }
     }),
-    { numRuns: rounds(50) },
+    { numRuns: rounds(25) },
   );
 });
 

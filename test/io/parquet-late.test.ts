@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { LateColumn } from "../../src/arrow/late-column.js";
 import { FileError, lateBatches, readTable, writeTable } from "../../src/io/index.js";
 import { join } from "../../src/relational/index.js";
+import { covering } from "../helpers/rounds.js";
 import { texts, types } from "./contents.js";
 import { openDuck } from "./duckdb.js";
 import { temporaryFolder } from "./temporary.js";
@@ -33,25 +34,28 @@ function codecs(file: string): Record<string, string>[] {
   );
 }
 
-it.each([1, 2])("copies the chunks of columns that nobody reads, by %i threads", async (threads) => {
-  const out = path("copied.parquet");
-  await writeTable(out, lateBatches(path("in.parquet"), {}), { threads });
-  const made = await readTable(out);
-  expect(types(made)).toEqual(types(whole));
-  expect(texts(made)).toEqual(texts(whole));
-  const [first, ...more] = codecs(out);
-  expect(more.length).toBe(Math.ceil(ROWS / GROUP) - 1);
-  for (const name of ["id", "name", "number", "day", "flag", "text"]) expect(first[name]).toBe("ZSTD");
-  // a list has levels of its own
-  expect([first.price, first.list]).toEqual(["ZSTD", "SNAPPY"]);
-  const same = `select count(*) from (from '${out}' except all from '${path("in.parquet")}')`;
-  expect(await duck.rows(same)).toEqual([["0"]]);
-  const bounds = (file: string) =>
-    duck.rows(
-      `select stats_min_value, stats_max_value, stats_null_count from parquet_metadata('${file}') where path_in_schema in ('id', 'name', 'day', 'number') order by row_group_id, column_id`,
-    );
-  expect(await bounds(out)).toEqual(await bounds(path("in.parquet")));
-});
+it.each(covering([1, 2], (threads) => threads === 2))(
+  "copies the chunks of columns that nobody reads, by %i threads",
+  async (threads) => {
+    const out = path("copied.parquet");
+    await writeTable(out, lateBatches(path("in.parquet"), {}), { threads });
+    const made = await readTable(out);
+    expect(types(made)).toEqual(types(whole));
+    expect(texts(made)).toEqual(texts(whole));
+    const [first, ...more] = codecs(out);
+    expect(more.length).toBe(Math.ceil(ROWS / GROUP) - 1);
+    for (const name of ["id", "name", "number", "day", "flag", "text"]) expect(first[name]).toBe("ZSTD");
+    // a list has levels of its own
+    expect([first.price, first.list]).toEqual(["ZSTD", "SNAPPY"]);
+    const same = `select count(*) from (from '${out}' except all from '${path("in.parquet")}')`;
+    expect(await duck.rows(same)).toEqual([["0"]]);
+    const bounds = (file: string) =>
+      duck.rows(
+        `select stats_min_value, stats_max_value, stats_null_count from parquet_metadata('${file}') where path_in_schema in ('id', 'name', 'day', 'number') order by row_group_id, column_id`,
+      );
+    expect(await bounds(out)).toEqual(await bounds(path("in.parquet")));
+  },
+);
 
 it("joins rows that all match without decoding the columns beside the keys", async () => {
   const labels = {

@@ -220,7 +220,7 @@ describe.each(["parquet", "arrow"] as const)("tables of %s files", (format) => {
     const many = { left: path(`many.${format}`), right: path(`right.${format}`) };
     if (format === "parquet")
       await duck.run(
-        `copy (select id, l, s, ls from (${sqlOf(4500)})) to '${many.left}' (row_group_size 2048)`,
+        `copy (select id, l, s, ls from (${sqlOf(3500)})) to '${many.left}' (row_group_size 2048)`,
       );
     else await writeTable(many.left, await readTable(path("many.parquet")));
     const rows = [];

@@ -10,7 +10,7 @@ import { packedColumn, unpackedColumn } from "../../src/io/parquet/packed-column
 import { parquetBatches } from "../../src/io/parquet/parquet-batches.js";
 import { parquetOfBatches } from "../../src/io/parquet/parquet-write.js";
 import { joined, sourceOf } from "../../src/io/source.js";
-import { covering } from "../helpers/rounds.js";
+import { covering, rounds } from "../helpers/rounds.js";
 import { runProgram } from "../helpers/run-program.js";
 import { texts, types } from "./contents.js";
 import { anyColumn, KINDS, randomColumn } from "./random-columns.js";
@@ -63,7 +63,7 @@ function buffersOf(table: Table): unknown[] {
 }
 
 /** Large enough for threads, with every kind of column; a row group holds rows of two batches. */
-const ROWS = 1 << 18;
+const ROWS = 215_000;
 const FIRST_BATCH = 100_000;
 let large: Table;
 let file: Uint8Array;
@@ -98,7 +98,7 @@ describe("a large table", () => {
       const bytes = await tableToBytes(large, { format: "parquet", threads, onProgress });
       expect(workersFound).toBeGreaterThan(0);
       expect(Buffer.compare(bytes, file)).toBe(0);
-      expect(done).toEqual([122_880, 245_760, ROWS]);
+      expect(done).toEqual([122_880, ROWS]);
     },
   );
 
@@ -155,7 +155,7 @@ describe("random tables", () => {
           }
         }
       }),
-      { numRuns: 30 },
+      { numRuns: rounds(15) },
     );
   });
 
@@ -173,19 +173,22 @@ describe("random tables", () => {
 });
 
 describe("damage", () => {
-  it.each([0.02, 0.3, 0.6, 0.9])("at %d of a large file is the same error by 3 threads", async (part) => {
-    const broken = file.slice();
-    broken.fill(0xff, Math.floor(part * broken.length), Math.floor(part * broken.length) + 64);
-    const outcome = (threads: number) =>
-      readTable(broken, { format: "parquet", threads }).then(
-        (table) => buffersOf(table),
-        (error: unknown) => error,
-      );
-    const [alone, shared] = [await outcome(1), await outcome(3)];
-    expect(shared).toEqual(alone);
-    if (alone instanceof FileError) expect(shared).toBeInstanceOf(FileError);
-    else expect(alone).toBeInstanceOf(Array); // the bytes of values
-  });
+  it.each(covering([0.02, 0.3, 0.6, 0.9], (part) => part === 0.02 || part === 0.6))(
+    "at %d of a large file is the same error by 3 threads",
+    async (part) => {
+      const broken = file.slice();
+      broken.fill(0xff, Math.floor(part * broken.length), Math.floor(part * broken.length) + 64);
+      const outcome = (threads: number) =>
+        readTable(broken, { format: "parquet", threads }).then(
+          (table) => buffersOf(table),
+          (error: unknown) => error,
+        );
+      const [alone, shared] = [await outcome(1), await outcome(3)];
+      expect(shared).toEqual(alone);
+      if (alone instanceof FileError) expect(shared).toBeInstanceOf(FileError);
+      else expect(alone).toBeInstanceOf(Array); // the bytes of values
+    },
+  );
 
   it("of strings is the same error by 3 threads", async () => {
     const column = (seed: number) => randomColumn({ kind: "text", different: 1e6, nulls: 0, seed }, 500);

@@ -21,6 +21,6 @@ it("any two tables join as in DuckDB", async () => {
         rightForm: shape.forms.right,
       });
     }),
-    { numRuns: rounds(scaled(100, 40)) },
+    { numRuns: rounds(scaled(80, 20)) },
   );
 });

@@ -4,7 +4,7 @@ import type { CpuEngine } from "../../src/engine/cpu/cpu-engine.js";
 import { openDevice } from "../../src/index.js";
 import { count, countDistinct, groupBy, max, mean, shareTable, sum } from "../../src/relational/index.js";
 
-const ROWS = 300_000;
+const ROWS = 100_000;
 
 function someTable(nulls: boolean) {
   const every = <T>(value: (row: number) => T) =>

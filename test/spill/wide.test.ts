@@ -15,7 +15,7 @@ function wideTable(columns: number, rows: number, letter: string): Record<string
 }
 
 it("wide tables are cut into few partitions, and what is written is in proportion to their values", async () => {
-  const [columns, rows] = [100, 3000];
+  const [columns, rows] = [100, 1500];
   const [left, right] = ["l", "r"].map((letter) => wideTable(columns, rows, letter));
   const values = 2 * 4 * columns * rows;
   let told = { bytes: 0, partitions: 0, depth: 0 };

@@ -65,8 +65,8 @@ describe.each(cases)("on %s GPUs, which reach each other: %s", (gpus, peers) => 
       await using map = await DynamicMap.create(device, { key: "u32", value: ["u32", "f64"], capacity: 100 });
       const model = new Map<number, number>();
       for (let step = 0; step < 6; step++) {
-        const length = random(8000);
-        const keys = uniqueKeys(length, random(4500));
+        const length = random(5000);
+        const keys = uniqueKeys(length, random(3000));
         const where = Uint8Array.from({ length }, () => random(4));
         const numbers = counting(length, step * 1e6);
         const halves = Float64Array.from(numbers, (n) => n / 2);
@@ -93,7 +93,7 @@ describe.each(cases)("on %s GPUs, which reach each other: %s", (gpus, peers) => 
           for (const [i, key] of keys.entries()) if (where[i]) model.set(key, numbers[i]);
         }
         expect(map.size).toBe(model.size);
-        const asked = uniqueKeys(8000);
+        const asked = uniqueKeys(5000);
         const expected = asked.map((key) => model.get(key) ?? 7);
         const { values, found } = await map.find(asked, { missing: [7, 3.5] });
         expectSame(values[0], expected);
@@ -373,11 +373,11 @@ describe("rounds", () => {
     [true, 42],
     [false, 58],
   ])("hold what came up until it is exchanged, with peers: %s", async (peers, most) => {
-    const round = 2 ** 16;
+    const round = 2 ** 15;
     using device = await openRounds(2, peers, round);
-    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 2 ** 20 });
+    using map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 2 ** 19 });
     const { inUse } = device.memory;
-    await map.insert(uniqueKeys(2 ** 20), counting(2 ** 20));
+    await map.insert(uniqueKeys(2 ** 19), counting(2 ** 19));
     // bytes of an element of a round
     expect((device.memory.peak - inUse) / (2 * round)).toBeLessThan(most);
   });

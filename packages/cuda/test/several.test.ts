@@ -22,6 +22,7 @@ import {
 } from "../../../test/conformance/helpers/checks.js";
 import { counting, uniqueKeys } from "../../../test/conformance/helpers/keys.js";
 import { planned } from "../../../test/conformance/helpers/plan.js";
+import { covering } from "../../../test/helpers/rounds.js";
 import { tableArguments } from "../src/device.js";
 import { CudaContext } from "../src/driver/context.js";
 import { CudaRuntime } from "../src/runtime/cuda-runtime.js";
@@ -153,61 +154,65 @@ describe("tables", () => {
     for (const array of [all.keys, all.values]) array.destroy();
   });
 
-  it.each([
+  const cases = [
     [2, true],
     [3, true],
     [3, false],
     [7, false],
-  ])("%s GPUs, which reach each other: %s, answer as a Map does", async (gpus, peers) => {
-    inject("DEVICES", 2);
-    using device = await openSharing(
-      Array.from({ length: gpus }, (_, i) => i % 2),
-      { peers, least: { round: 1024 } },
-    );
-    using map = await DynamicMap.create(device, { key: "u64", value: ["f32", "u32"], capacity: 100 });
-    const model = new Map<bigint, [number, number]>();
-    let state = gpus;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
-    for (let step = 0; step < 12; step++) {
-      const length = random(9000);
-      const keys = BigUint64Array.from({ length }, () => BigInt(random(6000)) << 31n);
-      const where = Uint8Array.from({ length }, () => random(5));
-      const columns = [Float32Array.from(keys, Number), counting(length, step * 1e6)] as const;
-      const onDevice = step % 2 === 0;
-      const inputs = onDevice
-        ? await Promise.all([keys, where, ...columns].map((each) => device.upload(each)))
-        : [];
-      const [k, w, f, u] = (onDevice ? inputs : [keys, where, ...columns]) as never[];
-      if (step % 3 === 2) {
-        const erased = new Set(keys.filter((key, i) => where[i] && model.has(key)));
-        expect(await map.erase(k, { where: w })).toEqual({ erased: erased.size });
-        for (const key of erased) model.delete(key);
-      } else {
-        const fresh = new Set(keys.filter((key, i) => where[i] && !model.has(key)));
-        const { inserted } = await map.insert(k, [f, u] as never, { where: w });
-        expect(inserted).toBe(fresh.size);
-        const { values } = await map.find(keys);
-        // of equal keys in one batch any may be first
-        for (const [i, key] of keys.entries()) {
-          if (fresh.has(key)) model.set(key, [values[0][i], values[1][i]]);
+  ] as const;
+  it.each(covering(cases, ([gpus]) => gpus !== 3))(
+    "%s GPUs, which reach each other: %s, answer as a Map does",
+    async (gpus, peers) => {
+      inject("DEVICES", 2);
+      using device = await openSharing(
+        Array.from({ length: gpus }, (_, i) => i % 2),
+        { peers, least: { round: 1024 } },
+      );
+      using map = await DynamicMap.create(device, { key: "u64", value: ["f32", "u32"], capacity: 100 });
+      const model = new Map<bigint, [number, number]>();
+      let state = gpus;
+      const random = (below: number) => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return Math.floor((state / 2 ** 32) * below);
+      };
+      for (let step = 0; step < 12; step++) {
+        const length = random(9000);
+        const keys = BigUint64Array.from({ length }, () => BigInt(random(6000)) << 31n);
+        const where = Uint8Array.from({ length }, () => random(5));
+        const columns = [Float32Array.from(keys, Number), counting(length, step * 1e6)] as const;
+        const onDevice = step % 2 === 0;
+        const inputs = onDevice
+          ? await Promise.all([keys, where, ...columns].map((each) => device.upload(each)))
+          : [];
+        const [k, w, f, u] = (onDevice ? inputs : [keys, where, ...columns]) as never[];
+        if (step % 3 === 2) {
+          const erased = new Set(keys.filter((key, i) => where[i] && model.has(key)));
+          expect(await map.erase(k, { where: w })).toEqual({ erased: erased.size });
+          for (const key of erased) model.delete(key);
+        } else {
+          const fresh = new Set(keys.filter((key, i) => where[i] && !model.has(key)));
+          const { inserted } = await map.insert(k, [f, u] as never, { where: w });
+          expect(inserted).toBe(fresh.size);
+          const { values } = await map.find(keys);
+          // of equal keys in one batch any may be first
+          for (const [i, key] of keys.entries()) {
+            if (fresh.has(key)) model.set(key, [values[0][i], values[1][i]]);
+          }
         }
+        const asked = BigUint64Array.from({ length: 6000 }, (_, i) => BigInt(i) << 31n);
+        const { values, found } = await map.find(asked, { missing: [-1, 9] });
+        for (const [i, key] of asked.entries()) {
+          const expected = model.get(key);
+          const [first, second] = expected ?? [-1, 9];
+          const isThere = expected === undefined ? 0 : 1;
+          if (found[i] !== isThere || values[0][i] !== first || values[1][i] !== second)
+            expect([found[i], values[0][i], values[1][i]]).toEqual([isThere, first, second]);
+        }
+        expect(map.size).toBe(model.size);
+        for (const array of inputs) array.destroy();
       }
-      const asked = BigUint64Array.from({ length: 6000 }, (_, i) => BigInt(i) << 31n);
-      const { values, found } = await map.find(asked, { missing: [-1, 9] });
-      for (const [i, key] of asked.entries()) {
-        const expected = model.get(key);
-        const [first, second] = expected ?? [-1, 9];
-        const isThere = expected === undefined ? 0 : 1;
-        if (found[i] !== isThere || values[0][i] !== first || values[1][i] !== second)
-          expect([found[i], values[0][i], values[1][i]]).toEqual([isThere, first, second]);
-      }
-      expect(map.size).toBe(model.size);
-      for (const array of inputs) array.destroy();
-    }
-  });
+    },
+  );
 
   it("take and answer nothing, in one piece or several", async () => {
     using device = await openSharing([0, 0, 0]);

@@ -8,11 +8,11 @@ import { Model } from "./model.js";
 
 /** Sequences against the model. */
 const contestants = [
-  { name: "one thread", runs: 2500, options: { threads: 1 } },
-  { name: "one thread, chunks of 3 elements", runs: 1000, options: { threads: 1, tuning: { chunk: 3 } } },
+  { name: "one thread", runs: 1000, options: { threads: 1 } },
+  { name: "one thread, chunks of 3 elements", runs: 400, options: { threads: 1, tuning: { chunk: 3 } } },
   {
     name: "three threads, chunks of up to 16 elements in slices of 4 and 4 ranges",
-    runs: 700,
+    runs: 250,
     options: {
       threads: 3,
       tuning: { chunk: 16, lookUpFrom: 1, changeFrom: 1, share: 4, slice: 4, grain: 2, ranges: 4, pause: 0 },

@@ -91,7 +91,7 @@ describe("a device", () => {
 
   it("has hundreds of calls in flight", async () => {
     const sets = await Promise.all(
-      counting(320).reduce<Promise<StaticSet>[]>((all, i) => {
+      counting(200).reduce<Promise<StaticSet>[]>((all, i) => {
         all.push(StaticSet.create(device(), { key: "u32", capacity: 10 + i }));
         return all;
       }, []),
@@ -111,12 +111,12 @@ describe("a device", () => {
   it("queues hundreds of calls on one table", async () => {
     using map = await StaticMap.create(device(), { key: "u32", value: "u32", capacity: 1000 });
     const calls: Promise<unknown>[] = [];
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < 80; i++) {
       calls.push(map.insertOrAssign(uniqueKeys(5, 5 * i), counting(5, i)));
       calls.push(map.erase(uniqueKeys(1, 5 * i)));
     }
     await Promise.all(calls);
-    expect(map.size).toBe(600);
+    expect(map.size).toBe(320);
   });
 
   it("gives results on the device in ranges that start anywhere", async () => {

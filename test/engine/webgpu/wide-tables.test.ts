@@ -15,7 +15,7 @@ import { type Injection, openWeakDevice } from "./helpers/weak-cas.js";
 
 /** Bytes of a window: 4,096 slots of five words. */
 const WINDOW_BYTES = 4096 * 20;
-const SLOTS = 10_000;
+const SLOTS = 6000;
 const LONG_TEST_MS = 300_000;
 
 const variants: readonly (Injection & { name: string })[] = [
@@ -57,7 +57,8 @@ for (const { name, ...injection } of covering(variants, ({ name }) => !implied.i
     // nearly every compare-exchange fails: few keys take long enough
     const count = injection.percent > 90 ? 300 : 3000;
 
-    for (const shape of shapes) {
+    // sets have the kernels of maps but for values
+    for (const shape of covering(shapes, ({ value }) => value !== null || injection.percent > 90)) {
       it(
         `${nameOf(shape)}: keys that repeat, erased and inserted again`,
         async () => {

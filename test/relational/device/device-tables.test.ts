@@ -75,7 +75,7 @@ describe("tables on the device", () => {
           onDevice: true,
         });
       }),
-      { numRuns: rounds(scaled(150, 40)) },
+      { numRuns: rounds(scaled(100, 20)) },
     );
   });
 

@@ -109,7 +109,7 @@ describe("dictionary columns as keys", () => {
         expect((await joined(left, right, how)).rows).toEqual(expected(left, right, how));
       },
     );
-    await fc.assert(property, { numRuns: rounds(25) });
+    await fc.assert(property, { numRuns: rounds(15) });
   });
 
   it("which no two right rows share: the codes are places", async () => {

@@ -88,7 +88,7 @@ describe("groups on the device", () => {
       });
       if (table.rows > 0) expectAggregated(plan);
     });
-    await fc.assert(property, { numRuns: rounds(scaled(60, 12)) });
+    await fc.assert(property, { numRuns: rounds(scaled(40, 8)) });
   });
 
   it("any aggregates are DuckDB's, whichever of them the device leaves to the host", async () => {
@@ -103,7 +103,7 @@ describe("groups on the device", () => {
         onDevice: shape.onDevice,
       });
     });
-    await fc.assert(property, { numRuns: rounds(scaled(40, 8)) });
+    await fc.assert(property, { numRuns: rounds(scaled(40, 6)) });
   });
 
   const rows = 3000;

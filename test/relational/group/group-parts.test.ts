@@ -19,7 +19,7 @@ import { groupParts } from "../../../src/relational/group/group-parts.js";
 import { Grouping } from "../../../src/relational/group/grouping.js";
 import type { GroupByOptions } from "../../../src/relational/index.js";
 import * as relational from "../../../src/relational/index.js";
-import { rounds } from "../../helpers/rounds.js";
+import { covering, rounds } from "../../helpers/rounds.js";
 import { openDuck } from "../../io/duckdb.js";
 import { temporaryFolder } from "../../io/temporary.js";
 
@@ -180,7 +180,7 @@ it("any file has the groups that its rows have at once", async () => {
         );
       },
     ),
-    { numRuns: rounds(15) },
+    { numRuns: rounds(8) },
   );
 });
 
@@ -221,48 +221,54 @@ const FEW_AGGREGATE = {
   about: approxCountDistinct("price"),
 };
 
-it.each([1, 2])("rows that are merged count as often as they are there, by %i threads", async (threads) => {
-  const parts = await openParts(readFileSync(path("few.parquet")));
-  const part = await parts.next(1);
-  expect((await parts.decode(part as NonNullable<typeof part>, true)).weights).not.toBeNull();
-  await parts.close();
-  const whole = await readTable(path("few.parquet"));
-  for (const by of [["kind"], ["price", "kind"], ["small"]]) {
-    const names = Object.entries(FEW_AGGREGATE).filter(([name]) => !by.includes(name));
-    const options = { by, aggregate: Object.fromEntries(names), device: devices[threads - 1] as Device };
+it.each(covering([1, 2], (threads) => threads === 2))(
+  "rows that are merged count as often as they are there, by %i threads",
+  async (threads) => {
+    const parts = await openParts(readFileSync(path("few.parquet")));
+    const part = await parts.next(1);
+    expect((await parts.decode(part as NonNullable<typeof part>, true)).weights).not.toBeNull();
+    await parts.close();
+    const whole = await readTable(path("few.parquet"));
+    for (const by of [["kind"], ["price", "kind"], ["small"]]) {
+      const names = Object.entries(FEW_AGGREGATE).filter(([name]) => !by.includes(name));
+      const options = { by, aggregate: Object.fromEntries(names), device: devices[threads - 1] as Device };
+      const expected = rowsOf(await groupBy(whole, options));
+      expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
+      const tuning = { part: 1, merged: 100_000, shared: 0, table: 1000, waiting: 0 };
+      const made = await groupParts(
+        new Grouping("groupBy", options),
+        await openParts(readFileSync(path("few.parquet"))),
+        tuning,
+      );
+      expect(rowsOf(made)).toEqual(expected);
+    }
+    // of the last row and of floats all rows are needed
+    const options = { by: ["kind"], aggregate: { last: last("small"), n: count() }, device: devices[0] };
     const expected = rowsOf(await groupBy(whole, options));
     expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
-    const tuning = { part: 1, merged: 100_000, shared: 0, table: 1000, waiting: 0 };
-    const made = await groupParts(
-      new Grouping("groupBy", options),
-      await openParts(readFileSync(path("few.parquet"))),
-      tuning,
-    );
-    expect(rowsOf(made)).toEqual(expected);
-  }
-  // of the last row and of floats all rows are needed
-  const options = { by: ["kind"], aggregate: { last: last("small"), n: count() }, device: devices[0] };
-  const expected = rowsOf(await groupBy(whole, options));
-  expect(rowsOf(await groupBy(readBatches(path("few.parquet")), options))).toEqual(expected);
-});
+  },
+);
 
-it.each([1, 2, 3])("large files are grouped by %i threads", async (threads) => {
-  const device = devices[threads - 1];
-  const done: number[] = [];
-  const of = async (by: string[]) => {
-    const onProgress = (rows: number) => void done.push(rows);
-    return groupBy(readBatches(path("in.parquet")), { by, aggregate: LARGE_AGGREGATE, device, onProgress });
-  };
-  expect(rowsOf(await of(["kind"])).length).toBe(12);
-  expect(done.at(-1)).toBe(ROWS);
-  const groups = await of(["id"]);
-  expect(groups.numRows).toBe(Math.ceil(ROWS / 3));
-  const whole = await large;
-  for (const name of whole.names) {
-    const [made, wanted] = [groups, whole].map((table) => table.getChild(name).toArray());
-    expect(made).toEqual(wanted);
-  }
-});
+it.each(covering([1, 2, 3], (threads) => threads !== 2))(
+  "large files are grouped by %i threads",
+  async (threads) => {
+    const device = devices[threads - 1];
+    const done: number[] = [];
+    const of = async (by: string[]) => {
+      const onProgress = (rows: number) => void done.push(rows);
+      return groupBy(readBatches(path("in.parquet")), { by, aggregate: LARGE_AGGREGATE, device, onProgress });
+    };
+    expect(rowsOf(await of(["kind"])).length).toBe(12);
+    expect(done.at(-1)).toBe(ROWS);
+    const groups = await of(["id"]);
+    expect(groups.numRows).toBe(Math.ceil(ROWS / 3));
+    const whole = await large;
+    for (const name of whole.names) {
+      const [made, wanted] = [groups, whole].map((table) => table.getChild(name).toArray());
+      expect(made).toEqual(wanted);
+    }
+  },
+);
 
 it.each([1, 2])("an abort ends them, by %i threads", async (threads) => {
   const stop = new AbortController();

@@ -27,7 +27,7 @@ it("any table groups as in DuckDB, at once or in batches", async () => {
         merged,
       });
     }),
-    { numRuns: rounds(scaled(30, 10)) },
+    { numRuns: rounds(scaled(30, 5)) },
   );
 });
 
@@ -38,7 +38,7 @@ it("any table has the distinct rows that it has in DuckDB", async () => {
       const onDevice = shape.different % 2 === 0 && table.columns.every(({ kind }) => isHeldKind(kind));
       await expectSameDistinct(device(), { table, on, form: shape.form, keep, onDevice });
     }),
-    { numRuns: rounds(scaled(50, 20)) },
+    { numRuns: rounds(scaled(50, 10)) },
   );
 });
 
@@ -50,6 +50,6 @@ it("any column's values are counted as in DuckDB", async () => {
         await expectSameCounts(device(), table, `k${c}`, { form: shape.form, onDevice });
       }
     }),
-    { numRuns: rounds(scaled(30, 12)) },
+    { numRuns: rounds(scaled(30, 6)) },
   );
 });

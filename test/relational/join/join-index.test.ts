@@ -96,7 +96,7 @@ it("any batches have the rows that the whole table has, which are DuckDB's", asy
       for (const table of [there.batch, there.index]) if (table) table.destroy();
       await vi.waitFor(() => expect(device().memory.inUse).toBeLessThanOrEqual(inUse));
     }),
-    { numRuns: rounds(scaled(60, 16)) },
+    { numRuns: rounds(scaled(40, 8)) },
   );
 });
 

@@ -235,6 +235,6 @@ it("any join has the rows, the count and the batches that DuckDB's has, with a c
       });
       expect([selected.names, selected.numRows]).toEqual([names, rows]);
     }),
-    { numRuns: rounds(scaled(40, 12)) },
+    { numRuns: rounds(scaled(40, 8)) },
   );
 });

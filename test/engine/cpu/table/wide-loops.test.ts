@@ -194,7 +194,7 @@ describe("random operations equal a plain Map's, slot by slot", () => {
             table.check();
           }
         }),
-        { numRuns: rounds(300) },
+        { numRuns: rounds(120) },
       );
     });
   }

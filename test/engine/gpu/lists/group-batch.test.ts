@@ -68,22 +68,22 @@ describe.each([
 ])("%s", (_name, pageKeys) => {
   it("adds groups to new lists, to lists of one piece, and of several", async () => {
     using device = await deviceOf(pageKeys);
-    const { map, model } = await newMap(device, 60_000, 5000);
-    const [few, many] = [poolOf(40), poolOf(4000)];
+    const { map, model } = await newMap(device, 40_000, 2000);
+    const [few, many] = [poolOf(40), poolOf(1200)];
     const { plan } = await planned((onPlan) =>
-      map.insert(drawn(few, 3000), counting(3000), { strategy, onPlan }),
+      map.insert(drawn(few, 2000), counting(2000), { strategy, onPlan }),
     );
     // without GpuHost.partitioning batches are inserted as they are
     expect(plan.phases.some(({ name }) => name === "group keys")).toBe(onWebgpu);
-    model.add(drawn(few, 3000), counting(3000));
+    model.add(drawn(few, 2000), counting(2000));
     await model.expectEqual(map);
     for (const [round, pool] of [many, few, many, few].entries()) {
-      await add(map, model, drawn(pool, 9000, round * 9000), round !== 2);
+      await add(map, model, drawn(pool, 5000, round * 5000), round !== 2);
       await model.expectEqual(map);
     }
     await map.erase(few.subarray(0, 20));
     for (const key of few.subarray(0, 20)) model.entries.delete(key);
-    await add(map, model, drawn(few, 5000, 7));
+    await add(map, model, drawn(few, 3000, 7));
     await model.expectEqual(map);
     map.destroy();
   });
@@ -106,9 +106,9 @@ it("counts keys of a multiset", async () => {
 it("keys that crowd one page are groups of one element, or the batch is inserted as it is", async () => {
   for (const pageKeys of covering([undefined, 4], (keys) => keys === 4)) {
     using device = await deviceOf(pageKeys);
-    const { map, model } = await newMap(device, 12_000, 5000, "identity");
-    // 4,000 keys at home in the last slots, where those are that mark slots
-    await add(map, model, drawn(counting(4000, 2 ** 32 - 4000), 6000));
+    const { map, model } = await newMap(device, 6000, 2000, "identity");
+    // 1,600 keys at home in the last slots, where those are that mark slots
+    await add(map, model, drawn(counting(1600, 2 ** 32 - 1600), 3000));
     await model.expectEqual(map);
     map.destroy();
   }
@@ -116,17 +116,17 @@ it("keys that crowd one page are groups of one element, or the batch is inserted
 
 it("fills lists to the last entry, built anew where there is too little room", async () => {
   using device = await deviceOf();
-  const { map, model } = await newMap(device, 6000, 300);
+  const { map, model } = await newMap(device, 3000, 300);
   const pool = poolOf(200);
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < 6; round++) {
     await add(map, model, drawn(pool, 500, round * 500));
     if (round % 3 === 1) {
       await map.erase(pool.subarray(0, 5));
       for (const key of pool.subarray(0, 5)) model.entries.delete(key);
-      await add(map, model, drawn(pool, 6000 - map.size - (11 - round) * 500, round));
+      await add(map, model, drawn(pool, 3000 - map.size - (5 - round) * 500, round));
     }
   }
-  expect(map.size).toBe(6000);
+  expect(map.size).toBe(3000);
   await model.expectEqual(map);
   // more than fit: element by element
   const keys = drawn(pool, 10);

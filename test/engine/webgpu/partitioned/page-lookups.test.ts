@@ -74,7 +74,7 @@ it("answers for every element of random batches", async () => {
       await model.contains(asked, where);
       model.table.destroy();
     }),
-    { numRuns: rounds(scaled(200, 6)), endOnFailure: true },
+    { numRuns: rounds(scaled(200, 4)), endOnFailure: true },
   );
 });
 

@@ -54,7 +54,7 @@ it("tiny tables take some of a few keys, and count them all", async () => {
       await model.expectEqual();
       model.table.destroy();
     }),
-    { numRuns: rounds(scaled(1000, 12)) },
+    { numRuns: rounds(scaled(1000, 6)) },
   );
 });
 
@@ -190,7 +190,7 @@ const mixed = (keys: readonly number[]) => shuffled(keys.length).map((n) => keys
 it("leave most equal keys of a skewed batch out before they come to pages, and count them all", async () => {
   // two multisplits, both of which leave keys out
   const capacity = 300 * PAGE_SLOTS;
-  const distinct = 20_000;
+  const distinct = 8000;
   const keys = uniqueKeys(distinct);
   const batch = counting(3 * distinct).map((i) => {
     if (i < distinct) return keys[i];
@@ -242,34 +242,40 @@ it("are made again from exact counts when the sample of a batch has missed what 
   model.table.destroy();
 });
 
-it("tables of many windows take more dispatches than there are windows", async () => {
-  const windows = 128;
-  const slots = windows * WINDOW_SLOTS;
-  const engine = await openVariant({
-    strategy: "partitioned",
-    tuning: { maxTableBinding: (WINDOW_SLOTS + 2) * 8 },
-  });
-  const many = new Device(engine, "A test of many windows.");
-  const count = Math.floor(slots * 0.76);
-  using map = await StaticMap.create(many, {
-    key: "u32",
-    value: "u32",
-    capacity: count,
-    maxLoadFactor: 0.76,
-  });
-  expect(map.slots).toBeGreaterThan((windows - 1) * WINDOW_SLOTS);
-  const keys = uniqueKeys(count);
-  expect(await map.insert(keys, counting(count))).toEqual({ inserted: count, existing: 0 });
-  const all = await map.retrieveAll();
-  expectSame(
-    all.keys,
-    all.values.map((number) => keys[number]),
-  );
-  expectSame(all.values.toSorted(), counting(count));
-  // fuller, what overflows a page is tried in the most of those behind it
-  const more = Math.floor(slots * 0.2);
-  expect(await map.insert(uniqueKeys(more, count), counting(more))).toEqual({ inserted: more, existing: 0 });
-  const some = keys.slice(0, 1000);
-  expectSame((await map.find(some)).values, counting(1000));
-  many.destroy();
-});
+// tables of a GPU's memory have few windows: small ones of so many take as long as a tenth of the other tests here
+it.each(covering([128], () => false))(
+  "tables of %i windows take more dispatches than there are windows",
+  async (windows) => {
+    const slots = windows * WINDOW_SLOTS;
+    const engine = await openVariant({
+      strategy: "partitioned",
+      tuning: { maxTableBinding: (WINDOW_SLOTS + 2) * 8 },
+    });
+    const many = new Device(engine, "A test of many windows.");
+    const count = Math.floor(slots * 0.76);
+    using map = await StaticMap.create(many, {
+      key: "u32",
+      value: "u32",
+      capacity: count,
+      maxLoadFactor: 0.76,
+    });
+    expect(map.slots).toBeGreaterThan((windows - 1) * WINDOW_SLOTS);
+    const keys = uniqueKeys(count);
+    expect(await map.insert(keys, counting(count))).toEqual({ inserted: count, existing: 0 });
+    const all = await map.retrieveAll();
+    expectSame(
+      all.keys,
+      all.values.map((number) => keys[number]),
+    );
+    expectSame(all.values.toSorted(), counting(count));
+    // fuller, what overflows a page is tried in the most of those behind it
+    const more = Math.floor(slots * 0.2);
+    expect(await map.insert(uniqueKeys(more, count), counting(more))).toEqual({
+      inserted: more,
+      existing: 0,
+    });
+    const some = keys.slice(0, 1000);
+    expectSame((await map.find(some)).values, counting(1000));
+    many.destroy();
+  },
+);

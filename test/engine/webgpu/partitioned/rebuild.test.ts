@@ -55,7 +55,7 @@ it("random batches go into tables of a few crowded pages", async () => {
     kind: fc.constantFrom("map", "map", "set"),
     batches: fc.array(batch, { minLength: 3, maxLength: 5 }),
   });
-  const runs = rounds(scaled(100, 4));
+  const runs = rounds(scaled(100, 3));
   let anew = 0;
   await fc.assert(
     fc.asyncProperty(cases, async ({ kind, batches }) => {
@@ -230,7 +230,7 @@ it("values that are fallbacks go on in pieces that worklists have room for", asy
 
 /** Keys of which some come very often, for a table of more than 256 pages, and values for them. */
 function skewedBatch(): { keys: Uint32Array; numbers: number[] } {
-  const distinct = 20_000;
+  const distinct = 4000;
   const unique = uniqueKeys(distinct);
   const keys = counting(2 * distinct).map((i) => unique[Math.floor(distinct ** ((i * 0.618034) % 1)) - 1]);
   keys.fill(0xffffffff, 0, 50);

@@ -51,12 +51,15 @@ const shapes: readonly WideShape[] = [
 const skewed = (some: readonly bigint[], count: number) =>
   Array.from({ length: count }, (_, i) => (i % 5 === 0 ? some[(i / 5) % some.length] : some[0]));
 
-/** Kernels of each shape are compiled; how pages, windows and chunks go on does not depend on it. */
+/** Shapes whose kernels are compiled; those of keys of one word differ from those of maps from 32 bits in their values alone. */
+const compiled = covering(shapes, ({ key }) => key !== "u32").map((shape) => [nameOf(shape), shape] as const);
+
+/** How pages, windows and chunks go on does not depend on it. */
 const someShapes = covering(shapes, ({ key }) => key === "u64").map(
   (shape) => [nameOf(shape), shape] as const,
 );
 
-describe.each(shapes.map((shape) => [nameOf(shape), shape] as const))("%s", (_name, shape) => {
+describe.each(compiled)("%s", (_name, shape) => {
   it("every call is partitioned, inserts and erases by pages", async () => {
     const plans: Plan[] = [];
     const asked = { onPlan: (plan: Plan) => plans.push(plan) };
@@ -135,7 +138,7 @@ describe.each(someShapes)("%s", (_name, shape) => {
         }
         await model.expectEqual();
       }),
-      { numRuns: rounds(scaled(100, 4)), endOnFailure: true },
+      { numRuns: rounds(scaled(100, 3)), endOnFailure: true },
     );
   });
 });
