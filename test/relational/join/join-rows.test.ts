@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { CodedBytes } from "../../../src/engine/coded-bytes.js";
 import { joinRows } from "../../../src/engine/cpu/join/join-rows.js";
+import { indexRows } from "../../../src/engine/cpu/join/row-index.js";
 import type { ByteColumn, KeyColumn, RowKeys, RowPairs, WordColumn } from "../../../src/engine/rows.js";
 import { LimitError } from "../../../src/index.js";
 import { covering } from "../../helpers/rounds.js";
@@ -299,6 +300,11 @@ describe("collisions", () => {
           ]) {
             const pairs = await joinRows(keys(strings(large)), keys(side), { nullsEqual });
             expect(sorted(pairs)).toEqual(expected([large], [without], nullsEqual));
+            const index = await indexRows(keys(side), { nullsEqual });
+            expect(sorted(await index.pairs(keys(strings(large)), "left", "inner", {}))).toEqual(
+              sorted(pairs),
+            );
+            index.destroy();
           }
         }
       }

@@ -7,8 +7,9 @@
  */
 import type { KernelBlock } from "../../../host/lane-kernels.js";
 import { addGroup, findHashes, findInRange, findWords, GROUPS, leastOf, NEAR_FROM } from "./group-loops.js";
-import { type KeyRange, sameStrings, sameWords, type TableKeys } from "./key-tables.js";
+import type { KeyRange, TableKeys } from "./key-tables.js";
 import { mixedWord, type RowHashing } from "./row-keys.js";
+import { sameStrings, sameWords } from "./row-table.js";
 
 /** The arrays of a table. */
 export interface GroupMemory {

@@ -52,7 +52,7 @@ const NO_STRINGS: StringForm = { longest: 0, prefix: NO_PREFIX };
  * @param probe null where it is not known yet: it may have nulls
  */
 export function chooseLayout(build: RowKeys, probe: RowKeys | null, nullsEqual: boolean): Layout {
-  const isJoin = probe !== null && probe !== build;
+  const isJoin = probe !== build; // rows that are grouped are both
   const forms = build.columns.map((column) =>
     column.kind === "bytes" ? formOf(column, build.rows, isJoin) : NO_STRINGS,
   );

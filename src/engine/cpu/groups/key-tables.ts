@@ -3,16 +3,15 @@
  * one found stands for all (the "leader"); which rows follow which leader is written down beside the table, so a probe
  * compares a key once however many rows have it.
  *
- * Four tables: `ExactTable` for keys of one word, `RowTable` for all others (both linear probing over slots of code and
- * position), and `DenseTable` and `DenseWideTable` for keys of one word or two that lie close together (an array indexed
- * by the key).
+ * Four tables: `ExactTable` for keys of one word, `RowTable` (row-table.ts) for all others (both linear probing over
+ * slots of code and position), and `DenseTable` and `DenseWideTable` for keys of one word or two that lie close together
+ * (an array indexed by the key).
  *
  * A probe passes `REACH` slots at most and goes on in a tree (key-tree.ts), so no choice of keys makes it long. A key
  * that is not in the slots within its reach is in the tree, or nowhere: slots are never emptied.
  */
 import { type CompareKey, KeyTree, REACH } from "./key-tree.js";
 import { mixedWord, type PackedKeys, type RowHashing } from "./row-keys.js";
-import { sameBytes } from "./strings.js";
 
 /**
  * Keys in the order in which they are built or looked up. The key at position p has the code codes[p × codeStride], the
@@ -173,181 +172,9 @@ export class ExactTable implements KeyTable {
   }
 }
 
-/** Keys whose places are read ahead, and slots that the L2 cache holds. Measured with 100,000 and 2 million strings, on an EPYC and a Xeon, Node 20. */
-const TOUCHED = 2 ** 7;
-const CACHED_SLOTS = 2 ** 16;
-
-/** Keys of any form: equal codes are candidates, and the keys themselves are compared. Slots hold positions. */
-export class RowTable implements KeyTable {
-  readonly #slots: Slots;
-  readonly #build: TableKeys;
-
-  constructor(slots: Slots, build: TableKeys) {
-    this.#slots = slots;
-    this.#build = build;
-  }
-
-  get tree(): KeyTree {
-    return this.#slots.tree;
-  }
-
-  insert(build: TableKeys, from: number, to: number, follows: Uint32Array): number {
-    const { codes, codeStride, recorded, skip, words, stride, base, width } = build;
-    const { words: slots, mask, reach, tree } = this.#slots;
-    const wrap = 2 * mask + 1;
-    const noStrings = build.bytes.length === 0;
-    let repeats = 0;
-    for (let position = from; position < to; position++) {
-      if ((position - from) % TOUCHED === 0)
-        this.#touch(build, position, Math.min(to, position + TOUCHED), false);
-      if (skip !== null && skip[position] !== 0) continue;
-      const code = codes[position * codeStride];
-      const at = position * stride + base;
-      let slot = (code & mask) << 1;
-      let left = reach;
-      let found = slots[slot + 1];
-      while (found !== 0) {
-        if (slots[slot] === code) {
-          const other = (found - 1) * stride + base;
-          if (
-            sameWords(words, other, words, at, width) &&
-            (noStrings || sameStrings(build, other, build, at))
-          )
-            break;
-        }
-        slot = (slot + 2) & wrap;
-        if (--left === 0) break;
-        found = slots[slot + 1];
-      }
-      if (found === 0) {
-        slots[slot] = code;
-        slots[slot + 1] = position + 1;
-        continue;
-      }
-      if (left === 0) {
-        found = tree.add(code, position + 1, comparingRows(code, build, at, build));
-        if (found === position + 1) continue;
-      }
-      const leader = recorded ? codes[(found - 1) * codeStride + 1] : found - 1;
-      follows[recorded ? codes[position * codeStride + 1] : position] = leader + 1;
-      repeats++;
-    }
-    return repeats;
-  }
-
-  probe(probe: TableKeys, from: number, to: number, matches: Uint32Array): number {
-    const build = this.#build;
-    const { codes: buildCodes, words: buildWords, stride: buildStride, base } = build;
-    const { codes, codeStride, recorded, skip, words, stride, width } = probe;
-    const { words: slots, mask, reach, tree } = this.#slots;
-    const wrap = 2 * mask + 1;
-    const noStrings = build.bytes.length === 0;
-    let hits = 0;
-    for (let position = from; position < to; position++) {
-      if ((position - from) % TOUCHED === 0)
-        this.#touch(probe, position, Math.min(to, position + TOUCHED), true);
-      if (skip !== null && skip[position] !== 0) {
-        matches[position * codeStride] = 0;
-        continue;
-      }
-      const code = codes[position * codeStride];
-      const at = position * stride + base;
-      let slot = (code & mask) << 1;
-      let left = reach;
-      let found = slots[slot + 1];
-      while (found !== 0) {
-        if (slots[slot] === code) {
-          const other = (found - 1) * buildStride + base;
-          if (
-            sameWords(buildWords, other, words, at, width) &&
-            (noStrings || sameStrings(build, other, probe, at))
-          )
-            break;
-        }
-        slot = (slot + 2) & wrap;
-        if (--left === 0) break;
-        found = slots[slot + 1];
-      }
-      if (left === 0) found = tree.find(comparingRows(code, probe, at, build));
-      if (found !== 0) hits++;
-      matches[position * codeStride] =
-        found !== 0 && recorded ? buildCodes[(found - 1) * codeStride + 1] + 1 : found;
-    }
-    return hits;
-  }
-
-  /** Reads what some keys will be looked up in, where that is outside of the caches: so their misses overlap. */
-  #touch({ codes, codeStride }: TableKeys, from: number, to: number, withKeys: boolean): void {
-    const { words: slots, mask } = this.#slots;
-    if (mask < CACHED_SLOTS) return;
-    const { words, stride, base, width, bytes } = this.#build;
-    let sum = 0;
-    for (let position = from; position < to; position++)
-      sum ^= slots[((codes[position * codeStride] & mask) << 1) + 1];
-    for (let position = from; withKeys && position < to; position++) {
-      const found = slots[((codes[position * codeStride] & mask) << 1) + 1];
-      if (found !== 0) sum ^= words[(found - 1) * stride + base];
-    }
-    for (let position = from; withKeys && bytes.length > 0 && position < to; position++) {
-      const found = slots[((codes[position * codeStride] & mask) << 1) + 1];
-      if (found !== 0) sum ^= bytes[0][words[(found - 1) * stride + base + width]];
-    }
-    this.#slots.touched = sum;
-  }
-}
-
-export function sameWords(a: Uint32Array, p: number, b: Uint32Array, q: number, width: number): boolean {
-  for (let k = 0; k < width; k++) if (a[p + k] !== b[q + k]) return false;
-  return true;
-}
-
-/** Where the strings of keys are. */
-type StringKeys = Pick<TableKeys, "words" | "width" | "bytes">;
-
-/** Whether the strings are the same whose ranges come after the words of two keys. */
-export function sameStrings(a: StringKeys, atA: number, b: StringKeys, atB: number): boolean {
-  let p = atA + a.width;
-  let q = atB + b.width;
-  for (let c = 0; c < a.bytes.length; c++, p += 2, q += 2) {
-    const [start, end] = [a.words[p], a.words[p + 1]];
-    const otherStart = b.words[q];
-    if (end - start !== b.words[q + 1] - otherStart) return false;
-    if (!sameBytes(a.bytes[c], start, end, b.bytes[c], otherStart)) return false;
-  }
-  return true;
-}
-
 /** Where a key of one word is among others. */
 function comparingCodes(code: number): CompareKey {
   return (other) => code - other;
-}
-
-/** Where a row is among those of a build side: by hash, then by words, then by strings, shorter ones first. */
-function comparingRows(code: number, row: TableKeys, at: number, build: TableKeys): CompareKey {
-  return (otherCode, other) => {
-    if (code !== otherCode) return code - otherCode;
-    const atOther = (other - 1) * build.stride + build.base;
-    for (let k = 0; k < row.width; k++) {
-      const [word, otherWord] = [row.words[at + k], build.words[atOther + k]];
-      if (word !== otherWord) return word - otherWord;
-    }
-    return compareStrings(row, at + row.width, build, atOther + build.width);
-  };
-}
-
-/** Compares the strings whose ranges begin at words p and q. */
-function compareStrings(a: TableKeys, p: number, b: TableKeys, q: number): number {
-  for (let c = 0; c < a.bytes.length; c++) {
-    const [start, otherStart] = [a.words[p + 2 * c], b.words[q + 2 * c]];
-    const length = a.words[p + 2 * c + 1] - start;
-    const difference = length - (b.words[q + 2 * c + 1] - otherStart);
-    if (difference !== 0) return difference;
-    for (let i = 0; i < length; i++) {
-      const bytes = a.bytes[c][start + i] - b.bytes[c][otherStart + i];
-      if (bytes !== 0) return bytes;
-    }
-  }
-  return 0;
 }
 
 /** An array indexed by key − smallest key. Elements are row + 1 of the leader. For exact keys in row order. */

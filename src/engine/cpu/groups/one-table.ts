@@ -14,7 +14,6 @@ import {
   type KeyRange,
   type KeyTable,
   keyRange,
-  RowTable,
   Slots,
   slotsFor,
   type TableKeys,
@@ -23,6 +22,7 @@ import {
 } from "./key-tables.js";
 import { KeyTree } from "./key-tree.js";
 import { hashKeys, isPacked, type PackedKeys, packKeys, type RowHashing } from "./row-keys.js";
+import { RowTable } from "./row-table.js";
 import type { KeySide } from "./side-columns.js";
 
 /** Rows put into one table between two looks at the clock: some ten milliseconds where all of them crowd. */

@@ -12,8 +12,9 @@ import { Scratch } from "../../../host/row-memory.js";
 import type { Work } from "../../../host/work.js";
 import type { RowRun } from "../rows/row-run.js";
 import type { Layout } from "./key-layout.js";
-import { ExactTable, type KeyTable, RowTable, Slots, type TableKeys } from "./key-tables.js";
+import { ExactTable, type KeyTable, Slots, type TableKeys } from "./key-tables.js";
 import type { RowHashing } from "./row-keys.js";
+import { RowTable } from "./row-table.js";
 import { arrivingColumns, type KeySide } from "./side-columns.js";
 import { type MovedValues, recordWords, type SortedKeys } from "./sort.js";
 

@@ -3,15 +3,10 @@
 import { describe, expect, it } from "vitest";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { groupRows } from "../../../../src/engine/cpu/groups/group-rows.js";
-import {
-  ExactTable,
-  RowTable,
-  Slots,
-  slotsFor,
-  unsorted,
-} from "../../../../src/engine/cpu/groups/key-tables.js";
+import { ExactTable, Slots, slotsFor, unsorted } from "../../../../src/engine/cpu/groups/key-tables.js";
 import { KeyTree, REACH } from "../../../../src/engine/cpu/groups/key-tree.js";
 import { hashKeys, type PackedKeys } from "../../../../src/engine/cpu/groups/row-keys.js";
+import { RowTable } from "../../../../src/engine/cpu/groups/row-table.js";
 import { joinRows } from "../../../../src/engine/cpu/join/join-rows.js";
 import { rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";

@@ -1,26 +1,31 @@
 // A table of rows that is larger than the caches, whose places are read ahead, beside a Map.
 import { expect, it } from "vitest";
-import { RowTable, Slots, slotsFor, unsorted } from "../../../../src/engine/cpu/groups/key-tables.js";
+import { Slots, slotsFor, unsorted } from "../../../../src/engine/cpu/groups/key-tables.js";
 import { hashKeys, type PackedKeys } from "../../../../src/engine/cpu/groups/row-keys.js";
+import { RowTable } from "../../../../src/engine/cpu/groups/row-table.js";
 import { keyingOf } from "../../../../src/engine/hash-seed.js";
 
 const ROWS = 200_003;
 
-function packed(keyAt: (row: number) => number, skips: (row: number) => boolean): PackedKeys {
+function packed(keyAt: (row: number) => number, skips: (row: number) => boolean, mask: number): PackedKeys {
   const words = Uint32Array.from({ length: 2 * ROWS }, (_, i) => (i & 1) + keyAt(i >>> 1));
   const skip = Uint8Array.from({ length: ROWS }, (_, row) => Number(skips(row)));
-  const hashing = { ...keyingOf(7), mask: 0xffffffff };
+  const hashing = { ...keyingOf(7), mask };
   const codes = new Uint32Array(ROWS);
   const made = { rows: ROWS, width: 2, stride: 2, words, bytes: [], skip, codes, exact: false, hashing };
   hashKeys(made, 0, ROWS);
   return made;
 }
 
-it("finds the first row of each key, in pieces of any length", () => {
+it.each([
+  ["hashes of all bits", 0xffffffff],
+  ["hashes that several keys have", 0xffff],
+  ["hashes that more keys have than slots are gone through", 0xff],
+])("finds the first row of each key, in pieces of any length: %s", (_, mask) => {
   const buildKey = (row: number) => (row % 3 === 0 ? row >>> 4 : row);
   const probeKey = (row: number) => Math.imul(row, 7919) % (2 * ROWS);
   const skips = (row: number) => row % 11 === 5;
-  const [build, probe] = [packed(buildKey, skips), packed(probeKey, skips)];
+  const [build, probe] = [packed(buildKey, skips, mask), packed(probeKey, skips, mask)];
   const leaders = new Map<number, number>();
   const follows = new Uint32Array(ROWS);
   const wantedFollows = new Uint32Array(ROWS);
