@@ -158,7 +158,11 @@ it.each(covering(fills, ([type, repeated]) => (type === "u64") === (repeated ===
     const absent = await map.find(column(all.subarray(count)) as never, call as never);
     expect(new Set(absent.found as Uint8Array)).toEqual(new Set([0]));
     // entries are looked up where they lie, but in windows of few entries, of which u64 has some, or with repeated keys
-    const control = device.wrap({ pointer: tableArguments(map as never).control, byteLength: 64, type: "u32" });
+    const control = device.wrap({
+      pointer: tableArguments(map as never).control,
+      byteLength: 64,
+      type: "u32",
+    });
     const unordered = (await control.read())[15];
     if (type === "u32" && repeated === 0) expect(unordered).toBeLessThan(5);
     if (repeated === 400) expect(unordered).toBeGreaterThan(5);
