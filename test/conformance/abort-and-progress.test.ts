@@ -32,7 +32,7 @@ const severalPasses: Record<string, Call> = {
 };
 
 /** Long enough that a fresh device, which does not know yet how fast it is, takes it in several chunks. */
-const LONG = onGpu ? scaled(10_000_000, 300_000) : 1_000_000;
+const LONG = onGpu ? scaled(10_000_000, 2 ** 19 + 2 ** 14) : 1_000_000;
 const SHORTER = LONG / 4;
 
 describe("a signal", () => {

@@ -109,7 +109,7 @@ describe("HyperLogLog", () => {
   });
 
   it("takes long batches of device and pinned arrays", async () => {
-    const count = scaled(600_001, 150_001);
+    const count = scaled(600_001, 300_001);
     const keys = uniqueKeys(count);
     const model = new Uint8Array(2 ** 14);
     addToRegisters(model, "u32", keys);

@@ -18,7 +18,7 @@ type Outcome = InsertTally & { flags: Uint8Array; mask: DeviceArray<"u8"> };
 
 const device = useDevice();
 /** Elements of a batch that engines on the host and on a software GPU take in several chunks. */
-const LONG = scaled(2 ** 18 + 1, 40_001);
+const LONG = scaled(2 ** 18 + 1, 100_001);
 
 function create(key: Scalar, value: Scalar | null, slots: number): Promise<AnyTable> {
   return device().engine.createTable({ key, value: value as Scalar, slots, hash: "murmur3" });
