@@ -196,6 +196,7 @@ export const webgpuFaults = [
     find: "if (records[row * params.rowWords + 1u + i] != 0u) { return true; }",
     replace: "if (records[row * params.rowWords + 1u + i] > 0xfffffffeu) { return true; }",
     ...join,
+    tests: ["test/relational/join/join-oracle.test.ts"],
   },
   {
     name: "gpu-join-parts-upper-words",

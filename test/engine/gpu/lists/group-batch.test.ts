@@ -106,9 +106,9 @@ it("counts keys of a multiset", async () => {
 it("keys that crowd one page are groups of one element, or the batch is inserted as it is", async () => {
   for (const pageKeys of covering([undefined, 4], (keys) => keys === 4)) {
     using device = await deviceOf(pageKeys);
-    const { map, model } = await newMap(device, 6000, 2000, "identity");
-    // 1,600 keys at home in the last slots, where those are that mark slots
-    await add(map, model, drawn(counting(1600, 2 ** 32 - 1600), 3000));
+    const { map, model } = await newMap(device, 12_000, 5000, "identity");
+    // 4,000 keys at home in the last slots, where those are that mark slots
+    await add(map, model, drawn(counting(4000, 2 ** 32 - 4000), 6000));
     await model.expectEqual(map);
     map.destroy();
   }
