@@ -22,9 +22,9 @@ export const cpuFaults = [
   {
     name: "cpu-tree-lost-in-probe",
     what: "keys in the tree are not looked for",
-    file: "src/engine/cpu/groups/key-tables.ts",
-    find: "if (left === 0) found = tree.find(comparingRows(code, probe, at, build));",
-    replace: "if (left === 0) found = 0;",
+    file: "src/engine/cpu/groups/row-table.ts",
+    find: "return tree.find(comparingRows(code, probe, position, build));",
+    replace: "return 0;",
     ...crowded,
   },
   {
