@@ -31,7 +31,8 @@ const RELATIONAL =
 const WEBGPU_ONLY = "test/{engine/gpu,engine/webgpu,wgsl}/**/*.test.ts";
 /**
  * Where a page differs from Node, which compiles the same WGSL with the same Dawn: memory and transfers, waiting, aborts,
- * the device, errors, and each container once; test/browser has joins and groups. `npm run test:long` has the whole suite in pages.
+ * the device, errors, and each container once; test/browser has joins and groups. `npm run test:long` has the whole suite
+ * in pages.
  */
 const HOST_MATTERS =
   "test/conformance/{bloom-filter,calls-in-flight,clear,contains,create,device,device-arrays,device-loss,dynamic-limits,errors,find,hyperloglog,insert,insert-and-find,insert-or-assign,joined-calls,lifetime,memory,multimap-bytes,options,pinned-arrays,rehash,retrieve-all,signals,utf8-maps,whole-table,wide-columns}.test.ts";

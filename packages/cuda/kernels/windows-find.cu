@@ -84,7 +84,7 @@ template <int K, int V> struct LookedUpWindow {
     return table.at(slot < table.slotCount() ? slot : slot - table.slotCount());
   }
   WARPMAP_DEVICE Word wordAt(u32 i) const { return *(const Word*)slotAt(i); }
-  /// Where the shared memory behind the slots begins, of which the last MOST are for those behind the window.
+  /// The bytes of home slots: they come behind the window's slots and MOST more, which entries behind the window need.
   WARPMAP_DEVICE unsigned char* besides() const {
     return window.memory + alignedTo16((window.slots + HomeBytes::MOST) * Slots::BYTES);
   }

@@ -61,7 +61,8 @@ template <int K, int V> struct SharedWindow {
   u32* left;
   u32* listed;
 
-  template <class Arguments> WARPMAP_DEVICE SharedWindow(const T& table, const Arguments& a, unsigned char* memory) : memory(memory), shift(32 - a.BITS) {
+  template <class Arguments>
+  WARPMAP_DEVICE SharedWindow(const T& table, const Arguments& a, unsigned char* memory) : memory(memory), shift(32 - a.BITS) {
     const u32 p = blockIdx.x;
     const u32* ends = (const u32*)a.ends.at;
     firstElement = p == 0 ? 0 : ends[p - 1];

@@ -99,6 +99,7 @@ export function runsSorted<O extends Name>(
   );
   const onRest = state.runs(operation, { ...bindings, list }, params, blocks);
   return (recorder) => {
+    recorder.clear(state.control, LISTED.offset, LISTED.bytes);
     inWindows(recorder);
     onRest(recorder);
     // counters of calls are 0 between them
