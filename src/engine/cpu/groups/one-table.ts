@@ -1,11 +1,13 @@
 /**
  * All rows of a side in one table, built by the calling thread: for sides whose table fits the cache, and for keys of
- * one word or two that lie close together. Larger sides are sorted by partition (partitions.ts).
+ * one word or two that lie close together. Larger sides are sorted by partition (partitions.ts), or get a table that
+ * threads fill together where it stays (fill.ts).
  */
 
 import { type RowMemory, Scratch } from "../../../host/row-memory.js";
 import { longestDenseRange } from "../../dense-keys.js";
 import { ALL_BITS, type RowRun } from "../rows/row-run.js";
+import { fillTogether } from "./fill.js";
 import type { Layout } from "./key-layout.js";
 import {
   DenseTable,
@@ -111,10 +113,17 @@ export async function buildTable(
     table = newTable(run, packed, small, known);
   }
   if (table === null) return null;
+  const isShared = keys.rows > run.threads.tuning.sortAbove && run.helpers(keys.rows) > 0;
+  const slots = isShared && table.kind !== "dense" ? table.slots : null;
+  if (slots && !run.work.reaches(packed.codes)) packed = pack(run.work);
   const into = openTable(table);
   const build = unsorted(packed);
   let repeats = 0;
-  for (let from = 0; from < keys.rows; from += INSERT_ROWS) {
+  if (slots) {
+    const insert = (row: number) => into.insert(build, row, row + 1, follows);
+    repeats = await fillTogether(run, packed, slots, follows, insert);
+  }
+  for (let from = slots ? keys.rows : 0; from < keys.rows; from += INSERT_ROWS) {
     const to = Math.min(keys.rows, from + INSERT_ROWS);
     if (table.kind === "rows") hashKeys(packed, from, to);
     repeats += into.insert(build, from, to, follows);

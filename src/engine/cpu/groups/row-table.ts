@@ -157,7 +157,7 @@ export class RowTable implements KeyTable {
 }
 
 /** Whether a key of the build side, by its position + 1, equals one of the probe side. */
-function sameKey(build: TableKeys, match: number, probe: TableKeys, position: number): boolean {
+export function sameKey(build: TableKeys, match: number, probe: TableKeys, position: number): boolean {
   const p = (match - 1) * build.stride + build.base;
   const q = position * probe.stride + probe.base;
   return sameWords(build.words, p, probe.words, q, probe.width) && sameStrings(build, p, probe, q);

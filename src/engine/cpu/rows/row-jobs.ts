@@ -13,6 +13,7 @@ import {
   type SlicesJob,
 } from "../groups/aggregate-jobs.js";
 import { openPlaces, type PlacesJob } from "../groups/close-columns.js";
+import { type FillJob, type HashJob, openFill, openHash } from "../groups/fill.js";
 import {
   type FirstRowsJob,
   type ListFirstsJob,
@@ -42,6 +43,8 @@ export type RowJob =
   | PlacesJob
   | SortJob
   | LeadJob
+  | HashJob
+  | FillJob
   | SlicesJob
   | FirstRowsJob
   | ListFirstsJob
@@ -70,6 +73,10 @@ export function openRowJob(job: RowJob): Work {
       return openSort(job);
     case "lead":
       return openLead(job);
+    case "hash":
+      return openHash(job);
+    case "fill":
+      return openFill(job);
     case "group slices":
       return openSlices(job);
     case "first rows":

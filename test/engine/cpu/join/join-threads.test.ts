@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CodedBytes } from "../../../../src/engine/coded-bytes.js";
 import { type CpuEngine, openCpuEngine } from "../../../../src/engine/cpu/cpu-engine.js";
 import { joinRows } from "../../../../src/engine/cpu/join/join-rows.js";
+import { indexRows } from "../../../../src/engine/cpu/join/row-index.js";
 import { ROW_JOBS, rowThreads } from "../../../../src/engine/cpu/rows/row-threads.js";
 import { murmur3 } from "../../../../src/engine/hash.js";
 import { JOIN_KINDS, segmentsOf } from "../../../../src/engine/join-kinds.js";
@@ -107,6 +108,21 @@ async function expectSame(left: RowKeys, right: RowKeys, nullsEqual: boolean, ha
   return expected.left.length;
 }
 
+/** Pairs of an index that threads filled together, beside those of one that a thread filled alone. */
+async function expectSameIndex(probe: RowKeys, build: RowKeys, nullsEqual: boolean, hashMask?: number) {
+  const all = [];
+  for (const threads of [undefined, rowThreads(together)]) {
+    const index = await indexRows(build, { nullsEqual }, hashMask, threads);
+    all.push(await index.pairs(probe, "left", "inner", {}));
+    index.destroy();
+  }
+  const [expected, actual] = all;
+  expect(Buffer.compare(bytes(actual.left), bytes(expected.left))).toBe(0);
+  expect(Buffer.compare(bytes(actual.right), bytes(expected.right))).toBe(0);
+  for (const pairs of all) pairs.release?.();
+  return expected.left.length;
+}
+
 function bytes(array: Uint32Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
@@ -205,6 +221,42 @@ describe("joins on several threads give the pairs of one, in the same order", ()
       columns: [words(count, 1, anyOf(9000, seed))],
     });
     await Promise.all([1, 2].map((seed) => expectSame(side(PROBE_ROWS, seed), side(BUILD_ROWS, 3), false)));
+  });
+});
+
+describe("an index that several threads fill gives the pairs of one that a thread fills", () => {
+  it.each(Object.entries(shapes))("%s", async (_, shape) => {
+    const probe = { rows: PROBE_ROWS, columns: shape(PROBE_ROWS, 1) };
+    const build = { rows: BUILD_ROWS, columns: shape(BUILD_ROWS, 2) };
+    const hasNulls = probe.columns.some(({ validity }) => validity !== null);
+    for (const nullsEqual of covering([false, true], (equal) => hasNulls || !equal))
+      expect(await expectSameIndex(probe, build, nullsEqual)).toBeGreaterThan(0);
+  });
+
+  it("keys that a region of slots has no room for", async () => {
+    for (const width of [1, 2]) {
+      const side = (count: number, seed: number) => ({
+        rows: count,
+        columns: [words(count, width, anyOf(9000, seed))],
+      });
+      // homes of one region, which has fewer slots than there are keys; eight slots in a row that are home to all
+      for (const hashMask of [0xfff, 7])
+        await expectSameIndex(side(PROBE_ROWS, 1), side(BUILD_ROWS, 2), false, hashMask);
+    }
+  });
+
+  it("all keys equal", async () => {
+    const side = (count: number) => ({ rows: count, columns: [words(count, 2, () => 7)] });
+    expect(await expectSameIndex(side(20), side(BUILD_ROWS), false)).toBe(20 * BUILD_ROWS);
+  });
+
+  it("stops at a signal", async () => {
+    const side = { rows: BUILD_ROWS, columns: [words(BUILD_ROWS, 2, anyOf(9000, 1))] };
+    const stop = new AbortController();
+    const { signal } = stop;
+    const index = indexRows(side, { nullsEqual: false, signal }, undefined, rowThreads(together));
+    stop.abort();
+    await expect(index).rejects.toBe(signal.reason);
   });
 });
 
