@@ -57,6 +57,7 @@ export async function fillTogether(
   for (let row = follows.indexOf(LATE); row >= 0; row = follows.indexOf(LATE, row + 1)) {
     follows[row] = 0;
     repeats += insert(row);
+    await run.pace.turn();
   }
   return repeats;
 }

@@ -115,7 +115,11 @@ export async function buildTable(
   if (table === null) return null;
   const isShared = keys.rows > run.threads.tuning.sortAbove && run.helpers(keys.rows) > 0;
   const slots = isShared && table.kind !== "dense" ? table.slots : null;
-  if (slots && !run.work.reaches(packed.codes)) packed = pack(run.work);
+  const brief = run.work.another();
+  if (slots && packed.exact) {
+    const codes = brief.reachable(packed.codes);
+    packed = { ...packed, codes, words: codes };
+  }
   const into = openTable(table);
   const build = unsorted(packed);
   let repeats = 0;
@@ -130,6 +134,7 @@ export async function buildTable(
     run.pace.add(to - from);
     if (to < keys.rows) await run.pace.turn();
   }
+  brief.release();
   if (table.kind === "dense" || !into.tree?.size) return { table, repeats };
   const tree = run.work.words(into.tree.words.length);
   tree.set(into.tree.words);
