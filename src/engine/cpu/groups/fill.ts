@@ -6,8 +6,9 @@
 import { silently, type Work } from "../../../host/work.js";
 import type { RowRun } from "../rows/row-run.js";
 import { Slots, type TableKeys, unsorted } from "./key-tables.js";
+import { AT_ONCE } from "./partitions.js";
 import { hashKeys, mixedWord, type PackedKeys } from "./row-keys.js";
-import { sameKey } from "./row-table.js";
+import { sameKey, TOUCHED } from "./row-table.js";
 
 /** Compute the hashes of packed keys; a piece is a slice. */
 export interface HashJob {
@@ -29,28 +30,28 @@ export interface FillJob {
 const LATE = 2 ** 32 - 1;
 /** Regions for each thread: one that comes late leaves the others less to do. */
 const REGIONS_PER_THREAD = 2;
-/** Rows of a region that are put in together: their home slots are read ahead. */
-const TOGETHER = 2 ** 7;
-/** Rows between two turns of the event loop. */
-const AT_ONCE = 2 ** 14;
 
 /**
- * Fills empty slots with keys that all threads reach. Answers how many rows follow another.
+ * Fills empty slots with keys. Answers how many rows follow another.
  * @param insert puts in the row of a number alone, and answers whether it follows another
  */
 export async function fillTogether(
   run: RowRun,
-  keys: PackedKeys,
+  packed: PackedKeys,
   slots: Uint32Array,
   follows: Uint32Array,
   insert: (row: number) => number,
 ): Promise<number> {
-  const { rows } = keys;
+  const { rows, exact } = packed;
+  const brief = run.work.another();
+  const codes = brief.reachable(packed.codes);
+  const keys = exact ? { ...packed, codes, words: codes } : packed;
   const sliceRows = run.threads.tuning.slice;
-  if (!keys.exact) await run.share({ kind: "hash", keys, sliceRows }, rows, undefined, run.pace.rest);
+  if (!exact) await run.share({ kind: "hash", keys, sliceRows }, rows, undefined, run.pace.rest);
   const regions = 2 ** Math.ceil(Math.log2(REGIONS_PER_THREAD * run.threads.count));
   const job = { kind: "fill", keys, slots, regions, follows } as const;
   const results = await run.share(job, rows, undefined, (part = 0) => run.pace.pause(part * rows));
+  brief.release();
   run.pace.add(rows);
   await run.pace.pause();
   let repeats = results.reduce((sum, result) => sum + result.repeats, 0);
@@ -89,8 +90,8 @@ export function openFill({ keys, slots, regions, follows }: FillJob): Work {
 /** Slots `first` to `end`, and the rows whose home slots they are. */
 class Region {
   /** Rows, and their home slots. */
-  readonly #rows = new Uint32Array(TOGETHER);
-  readonly #homes = new Uint32Array(TOGETHER);
+  readonly #rows = new Uint32Array(TOUCHED);
+  readonly #homes = new Uint32Array(TOUCHED);
 
   constructor(
     readonly build: TableKeys,
@@ -115,7 +116,7 @@ class Region {
       homes[count] = home;
       // without a branch that could not be foretold
       count += Number(home >= first) & Number(home < end);
-      if (count < TOGETHER) continue;
+      if (count < TOUCHED) continue;
       repeats += this.#put(count, follows);
       count = 0;
     }

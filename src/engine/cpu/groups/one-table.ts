@@ -115,26 +115,21 @@ export async function buildTable(
   if (table === null) return null;
   const isShared = keys.rows > run.threads.tuning.sortAbove && run.helpers(keys.rows) > 0;
   const slots = isShared && table.kind !== "dense" ? table.slots : null;
-  const brief = run.work.another();
-  if (slots && packed.exact) {
-    const codes = brief.reachable(packed.codes);
-    packed = { ...packed, codes, words: codes };
-  }
   const into = openTable(table);
   const build = unsorted(packed);
   let repeats = 0;
   if (slots) {
     const insert = (row: number) => into.insert(build, row, row + 1, follows);
     repeats = await fillTogether(run, packed, slots, follows, insert);
+  } else {
+    for (let from = 0; from < keys.rows; from += INSERT_ROWS) {
+      const to = Math.min(keys.rows, from + INSERT_ROWS);
+      if (table.kind === "rows") hashKeys(packed, from, to);
+      repeats += into.insert(build, from, to, follows);
+      run.pace.add(to - from);
+      if (to < keys.rows) await run.pace.turn();
+    }
   }
-  for (let from = slots ? keys.rows : 0; from < keys.rows; from += INSERT_ROWS) {
-    const to = Math.min(keys.rows, from + INSERT_ROWS);
-    if (table.kind === "rows") hashKeys(packed, from, to);
-    repeats += into.insert(build, from, to, follows);
-    run.pace.add(to - from);
-    if (to < keys.rows) await run.pace.turn();
-  }
-  brief.release();
   if (table.kind === "dense" || !into.tree?.size) return { table, repeats };
   const tree = run.work.words(into.tree.words.length);
   tree.set(into.tree.words);
