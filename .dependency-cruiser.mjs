@@ -42,7 +42,7 @@ const LAYERS = [
   },
   { name: "spill", path: "^src/spill/", may: ["host", "base", "seam", "device", "arrow", "io common"] },
 
-  { name: "relational common", path: filesOf("relational/", "(?!index\\.)[^/]+"), may: [...UNDER_OPERATORS, "spill"] },
+  { name: "relational common", path: filesOf("relational/", "(?!(index|rehearsal)\\.)[^/]+"), may: [...UNDER_OPERATORS, "spill"] },
   { name: "keys", path: "^src/relational/keys/", may: ["base", "seam", "arrow"] },
   { name: "device tables", path: "^src/relational/device/", may: [...COMMON, "keys"] },
   { name: "aggregate", path: "^src/relational/aggregate/", may: [...COMMON, "sketches", "keys", "device tables"] },
@@ -60,7 +60,7 @@ const LAYERS = [
   },
   {
     name: "relational",
-    path: filesOf("relational/", "index"),
+    path: filesOf("relational/", "(index|rehearsal)"),
     may: [...COMMON, "device tables", "aggregate", "join", "group"],
   },
   {
@@ -79,6 +79,9 @@ const LOADED_BY_DEVICE = [
   "^src/relational/device/device-table\\.ts$",
 ];
 
+/** What engines of other packages load of what stands above them. */
+const LOADED_BY_KIT = ["^src/relational/rehearsal\\.ts$"];
+
 /** Where the seam lists the engines of this package: how they open, and the types of their APIs. */
 const ENGINE_LISTS = "^src/engine/(registry|native)\\.ts$";
 /** All that these name of an engine. */
@@ -86,6 +89,9 @@ const LISTED_OF_ENGINES = [
   "^src/engine/cpu/cpu-engine\\.ts$",
   "^src/engine/webgpu/(device/(adapter|check-options)|native-types)\\.ts$",
 ];
+
+/** Files above a layer that it loads later, by import(). */
+const LOADED_BY = { device: LOADED_BY_DEVICE, "engine kit": LOADED_BY_KIT };
 
 const pathOf = (name) => LAYERS.find((layer) => layer.name === name).path;
 
@@ -97,7 +103,7 @@ const allowed = LAYERS.filter(({ may }) => may !== "all").map(({ name, path, may
   from: { path, ...(name === "seam" && { pathNot: ENGINE_LISTS }) },
   to: {
     path: "^src/",
-    pathNot: [path, ...may.map(pathOf), ...(name === "device" ? LOADED_BY_DEVICE : [])],
+    pathNot: [path, ...may.map(pathOf), ...(LOADED_BY[name] ?? [])],
   },
 }));
 
@@ -118,13 +124,13 @@ export default {
       from: { path: ENGINE_LISTS },
       to: { path: LISTED_OF_ENGINES, dependencyTypesNot: LATER },
     },
-    {
-      name: "device-loads-when-called",
-      comment: "What stands above a Device is imported as types, or by import() in the method that needs it.",
+    ...Object.entries(LOADED_BY).map(([name, paths]) => ({
+      name: `${name.replaceAll(" ", "-")}-loads-when-called`,
+      comment: `What stands above "${name}" is imported as types, or by import() in the function that needs it.`,
       severity: "error",
-      from: { path: pathOf("device") },
-      to: { path: LOADED_BY_DEVICE, dependencyTypesNot: LATER },
-    },
+      from: { path: pathOf(name) },
+      to: { path: paths, dependencyTypesNot: LATER },
+    })),
     {
       name: "file-is-of-a-layer",
       comment: "A file that no layer has: put it into one of them in .dependency-cruiser.mjs.",

@@ -69,6 +69,7 @@ const PARTS = {
   ],
   relational: ["relational/index"],
   "device-tables": ["relational/*"],
+  rehearsal: ["relational/rehearsal"],
   "io-blocks": [
     between(["csv-read", "csv-write"], ["parquet-read", "parquet-write", "arrow"]),
     between(["csv-read", "parquet-read"], ["csv-write", "parquet-write", "arrow"]),

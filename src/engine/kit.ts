@@ -151,3 +151,5 @@ export const loadOwnersJoin = () => import("./gpu/join/join-by-owners.js");
 export const loadLists = () => import("./gpu/lists/list-operations.js");
 export const loadSketches = () => import("./gpu/sketches/gpu-sketches.js");
 export const loadStrings = () => import("./gpu/strings/gpu-dictionary.js");
+/** First calls on an engine without a GPU, while its driver opens one. */
+export const loadRehearsal = () => import("../relational/rehearsal.js");

@@ -13,6 +13,7 @@ import {
   unavailable,
 } from "./driver/driver.js";
 import { Result } from "./driver/ffi.js";
+import { rehearseOnce } from "./rehearsal.js";
 import { CudaRuntime } from "./runtime/cuda-runtime.js";
 import type { SeveralTuning } from "./several/several-engine.js";
 
@@ -33,7 +34,10 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
   const asked = gpus === undefined ? [gpu] : numbersOf(gpus, there);
   for (const number of asked) checkThere(number, there);
   loadLevels();
+  const areMade = new AbortController();
+  rehearseFor(driver, asked[0], areMade.signal);
   const letGo = await makeContexts(driver, asked);
+  areMade.abort();
   const engines: CudaEngine[] = [];
   try {
     const { keep } = request.memory ?? {};
@@ -56,6 +60,12 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
 /** Begins to load what first calls would wait for: making a context takes longer. A load that fails is tried again by the call. */
 function loadLevels(): void {
   void Promise.allSettled([loadArrays(), loadRows(), loadLists()]);
+}
+
+/** Gets first calls ready meanwhile. What fails here is left to them. */
+function rehearseFor(driver: Driver, gpu: number, signal: AbortSignal): void {
+  const facts = describeGpu(driver, gpu);
+  rehearseOnce(facts, infoOf(driver, gpu, facts), signal).catch(() => {});
 }
 
 /**

@@ -21,7 +21,7 @@ interface Arguments {
   text: string;
 }
 
-const FUNCTIONS = {
+export const FUNCTIONS = {
   cuInit: ["uint"],
   cuDriverGetVersion: ["memory"],
   cuGetErrorName: ["int", "memory"],

@@ -28,7 +28,6 @@ const MOST_DYNAMIC_SHARED = 8;
 
 /** What kernels are called with: one at a time, and the driver copies it during the call. */
 const words = new Uint32Array(MOST_BYTES / 4);
-const pointer = new BigUint64Array(1);
 
 /** Words of shared memory that a launch gives each block, by the fragment that uses them. */
 const SHARED_WORDS: { readonly [fragment: string]: (constants: Constants) => number } = {
@@ -48,6 +47,8 @@ export class Kernels {
   /** Bytes of shared memory that launches of a function may ask for. */
   readonly #shared = new Map<number, number>();
   readonly module: number;
+  /** The address of `words`. */
+  readonly #pointer: BigUint64Array;
 
   /** @param image the fat binary, or the module that was loaded from it into the same context */
   constructor(
@@ -59,7 +60,7 @@ export class Kernels {
       typeof image === "number"
         ? image
         : readNumber((into) => context.check("Loading the kernels", api.cuModuleLoadData(into, image)));
-    pointer[0] = BigInt(driver.addressOf(words));
+    this.#pointer = BigUint64Array.of(BigInt(driver.addressOf(words)));
   }
 
   /** Lets launches of a function ask for so much shared memory, and for what others asked before. */
@@ -95,7 +96,7 @@ export class Kernels {
       );
       this.#functions.set(name, address);
     }
-    const kernel = new CudaKernel(this.context, address, source, constants);
+    const kernel = new CudaKernel(this.context, address, this.#pointer, source, constants);
     if (kernel.sharedBytes > 0) this.#allowShared(name, address, kernel.sharedBytes);
     return kernel;
   }
@@ -111,6 +112,7 @@ export class CudaKernel<P extends string = string, B extends string = string> im
   constructor(
     private readonly context: CudaContext,
     private readonly address: number,
+    private readonly pointer: BigUint64Array,
     readonly source: KernelSource<P, B>,
     constants: Constants,
   ) {
@@ -134,7 +136,7 @@ export class CudaKernel<P extends string = string, B extends string = string> im
     for (const word of this.#constants) words[at++] = word;
     for (const name of this.source.params) words[at++] = (params as Params<string>)[name] ?? 0;
     const { api, stream } = this.context;
-    const { address, sharedBytes } = this;
+    const { address, pointer, sharedBytes } = this;
     const block = this.#block;
     // biome-ignore format: the grid, the block, and what else a launch takes
     const result = api.cuLaunchKernel(address, blocks, 1, 1, block, 1, 1, sharedBytes, stream, pointer, null);

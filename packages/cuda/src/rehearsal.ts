@@ -1,0 +1,34 @@
+/** A process's first calls, made on a driver without a GPU while the real one makes its contexts. */
+import { type EngineInfo, loadRehearsal } from "warpmap/engine";
+import { CudaEngine } from "./cuda-engine.js";
+import { CudaContext } from "./driver/context.js";
+import type { Driver, GpuFacts } from "./driver/driver.js";
+import { dryDriver } from "./driver/dry-driver.js";
+import { CudaRuntime } from "./runtime/cuda-runtime.js";
+
+/** The number of no GPU, so that a loss of one does not end the calls' context. */
+const NO_GPU = -1;
+
+let isDone = false;
+
+/**
+ * Has JavaScript compile what first calls run. Once a process: after that there is nothing left to compile.
+ * @param signal says that the contexts are there
+ */
+export async function rehearseOnce(facts: GpuFacts, info: EngineInfo, signal: AbortSignal): Promise<void> {
+  if (isDone) return;
+  isDone = true;
+  await rehearseOn(dryDriver(), facts, info, signal);
+}
+
+/** The calls, on a driver that does what it is asked for or does nothing. */
+export async function rehearseOn(
+  driver: Driver,
+  facts: GpuFacts,
+  info: EngineInfo,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rehearse } = await loadRehearsal();
+  const runtime = new CudaRuntime(new CudaContext(driver, NO_GPU), facts, 0);
+  await rehearse(new CudaEngine(runtime, info, {}), signal);
+}
