@@ -34,15 +34,26 @@ export async function gatherColumns(
   const work = { call, layout: NO_RECORDS, rows: rows.length, passes: 1 };
   try {
     return await runRows(host, work, async (run) => {
-      const gathering = new Gathering(run, results, await run.bind(rows), rows.length);
+      const from = { array: rows, range: await run.bind(rows) };
       const gathered: DeviceColumn[] = [];
-      for (const column of columns) gathered.push(await gathering.column(column, mayLack));
+      for (const column of columns) gathered.push(await gatherIn(run, results, from, column, mayLack));
       return gathered;
     });
   } catch (error) {
     results.destroy();
     throw error;
   }
+}
+
+/** The same of one column, in a call that others have made. */
+export function gatherIn(
+  run: RowRun,
+  results: ResultColumns,
+  { array, range }: { readonly array: Words; readonly range: Range },
+  column: DeviceColumn,
+  mayLack: boolean,
+): Promise<DeviceColumn> {
+  return new Gathering(run, results, range, array.length).column(column, mayLack);
 }
 
 type Strings = Extract<DeviceValues, { kind: "strings" }>;

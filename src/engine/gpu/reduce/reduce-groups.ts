@@ -6,10 +6,9 @@
  * States are merged by addition and by greatest words alone, so results do not depend on the order of rows. A workgroup
  * keeps states of its own (group-cache.wgsl), which makes time linear in rows at any number of groups and any skew.
  */
-import { type DeviceColumn, type DeviceKeys, destroyColumns } from "../../device-columns.js";
+import type { DeviceColumn, DeviceKeys } from "../../device-columns.js";
 import type { ReduceCall, ReducedGroups, Reduction } from "../../reductions.js";
-import type { GroupCall } from "../../row-groups.js";
-import { gatherColumns } from "../columns/gather-columns.js";
+import { gatherIn } from "../columns/gather-columns.js";
 import { gatherWordsKernel } from "../columns/gather-kernels.js";
 import { numberGroups } from "../groups/group-rows.js";
 import { buildGroups } from "../groups/group-table.js";
@@ -35,11 +34,6 @@ import { constantsOf, type Summands, summandsOf } from "./summands.js";
 const PASSES = 2;
 const KEY_PASSES = 4;
 
-/** A column that is made, or rows to gather it by: NO_ROW where the group has none. */
-type Reduced =
-  | { readonly made: DeviceColumn }
-  | { readonly column: DeviceColumn; readonly rows: ResultColumn; readonly mayLack: boolean };
-
 interface Answers {
   /** The numbers of rows, if they are asked for. */
   readonly groupOf: ResultColumn | null;
@@ -63,12 +57,11 @@ export async function reduceGroups(
   const results = new ResultColumns(host);
   const rowNumbers = new ResultColumns(host);
   try {
-    const { groups, groupOf, reduced } = await runRows(host, work, async (run) => {
+    return await runRows(host, work, async (run) => {
       const groupOf = numbered ? await results.add(keys.rows) : null;
       const made = await reduce(run, keys, reductions, { groupOf, results, rowNumbers });
       return { ...made, groupOf: groupOf?.array ?? null };
     });
-    return { groups, columns: await gatherReduced(host, reduced, call), groupOf };
   } catch (error) {
     results.destroy();
     throw error;
@@ -82,7 +75,7 @@ async function reduce(
   keys: DeviceKeys,
   reductions: readonly Reduction[],
   { groupOf, results, rowNumbers }: Answers,
-): Promise<{ groups: number; reduced: Reduced[] }> {
+): Promise<Omit<ReducedGroups, "groupOf">> {
   const { scan, scanAdd } = scanKernels;
   run.compileAhead([...orderKernels, scan, scanAdd, finishCountsKernel, gatherWordsKernel], {
     ...constantsOf(null),
@@ -92,11 +85,13 @@ async function reduce(
   const numbered = await numberRows(run, keys, { reductions, summands }, groupOf?.range);
   run.checkSignal();
   const states = await GroupStates.of(run, numbered, summands, results, rowNumbers);
-  const reduced: Reduced[] = [];
-  for (const reduction of reductions) reduced.push(await reduceColumn(states, reduction));
+  const gather = (rows: ResultColumn, column: DeviceColumn, mayLack: boolean) =>
+    gatherIn(run, results, rows, column, mayLack);
+  const columns: DeviceColumn[] = [];
+  for (const reduction of reductions) columns.push(await reduceColumn(states, reduction, gather));
   await states.checkLimits();
   run.finish();
-  return { groups: numbered.groups, reduced };
+  return { groups: numbered.groups, columns };
 }
 
 /** By their keys if these are words, and nobody asks for numbers of rows; else by their records. */
@@ -122,53 +117,26 @@ async function numberRows(
   return numberedRows(rows, groups, groupOf);
 }
 
-async function reduceColumn(states: GroupStates, reduction: Reduction): Promise<Reduced> {
+async function reduceColumn(
+  states: GroupStates,
+  reduction: Reduction,
+  gather: (rows: ResultColumn, column: DeviceColumn, mayLack: boolean) => Promise<DeviceColumn>,
+): Promise<DeviceColumn> {
   switch (reduction.kind) {
     case "count":
-      return { made: await states.counts(reduction.column) };
+      return states.counts(reduction.column);
     case "sum":
-      return { made: await states.sums(reduction) };
+      return states.sums(reduction);
     case "mean":
-      return { made: await states.means(reduction) };
+      return states.means(reduction);
     case "first":
-    case "last": {
-      const { kind, column } = reduction;
-      const rows = kind === "first" ? states.firsts : await states.lastRows();
-      return { column, rows, mayLack: false };
-    }
+      return gather(states.firsts, reduction.column, false);
+    case "last":
+      return gather(await states.lastRows(), reduction.column, false);
     case "least":
     case "greatest": {
       const { kind, column } = reduction;
-      const rows = await states.extremeRows(reduction, kind === "least");
-      return { column, rows, mayLack: column.validity !== null };
+      return gather(await states.extremeRows(reduction, kind === "least"), column, column.validity !== null);
     }
-  }
-}
-
-/** Gathers what is found by rows, columns of the same rows together. */
-async function gatherReduced(
-  host: GpuHost,
-  reduced: readonly Reduced[],
-  call: Pick<GroupCall, "signal">,
-): Promise<DeviceColumn[]> {
-  const columns: DeviceColumn[] = new Array(reduced.length);
-  const byRows = new Map<ResultColumn, number[]>();
-  for (const [i, each] of reduced.entries()) {
-    if ("made" in each) columns[i] = each.made;
-    else byRows.set(each.rows, [...(byRows.get(each.rows) ?? []), i]);
-  }
-  const gathered: DeviceColumn[] = [];
-  try {
-    for (const [rows, places] of byRows) {
-      const wanted = places.map((i) => reduced[i] as Extract<Reduced, { rows: ResultColumn }>);
-      const sources = wanted.map(({ column }) => column);
-      const made = await gatherColumns(host, sources, rows.array, wanted[0].mayLack, call);
-      gathered.push(...made);
-      for (const [k, i] of places.entries()) columns[i] = made[k];
-    }
-    return columns;
-  } catch (error) {
-    destroyColumns(gathered);
-    throw error;
   }
 }
