@@ -42,7 +42,7 @@ const LAYERS = [
   },
   { name: "spill", path: "^src/spill/", may: ["host", "base", "seam", "device", "arrow", "io common"] },
 
-  { name: "relational common", path: filesOf("relational/", "(?!(index|rehearsal)\\.)[^/]+"), may: [...UNDER_OPERATORS, "spill"] },
+  { name: "relational common", path: filesOf("relational/", "(?!(index|warm-up)\\.)[^/]+"), may: [...UNDER_OPERATORS, "spill"] },
   { name: "keys", path: "^src/relational/keys/", may: ["base", "seam", "arrow"] },
   { name: "device tables", path: "^src/relational/device/", may: [...COMMON, "keys"] },
   { name: "aggregate", path: "^src/relational/aggregate/", may: [...COMMON, "sketches", "keys", "device tables"] },
@@ -60,7 +60,7 @@ const LAYERS = [
   },
   {
     name: "relational",
-    path: filesOf("relational/", "(index|rehearsal)"),
+    path: filesOf("relational/", "(index|warm-up)"),
     may: [...COMMON, "device tables", "aggregate", "join", "group"],
   },
   {
@@ -80,7 +80,7 @@ const LOADED_BY_DEVICE = [
 ];
 
 /** What engines of other packages load of what stands above them. */
-const LOADED_BY_KIT = ["^src/relational/rehearsal\\.ts$"];
+const LOADED_BY_KIT = ["^src/relational/warm-up\\.ts$"];
 
 /** Where the seam lists the engines of this package: how they open, and the types of their APIs. */
 const ENGINE_LISTS = "^src/engine/(registry|native)\\.ts$";

@@ -69,7 +69,7 @@ const PARTS = {
   ],
   relational: ["relational/index"],
   "device-tables": ["relational/*"],
-  rehearsal: ["relational/rehearsal"],
+  "warm-up": ["relational/warm-up"],
   "io-blocks": [
     between(["csv-read", "csv-write"], ["parquet-read", "parquet-write", "arrow"]),
     between(["csv-read", "parquet-read"], ["csv-write", "parquet-write", "arrow"]),

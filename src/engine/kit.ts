@@ -152,4 +152,4 @@ export const loadLists = () => import("./gpu/lists/list-operations.js");
 export const loadSketches = () => import("./gpu/sketches/gpu-sketches.js");
 export const loadStrings = () => import("./gpu/strings/gpu-dictionary.js");
 /** First calls on an engine without a GPU, while its driver opens one. */
-export const loadRehearsal = () => import("../relational/rehearsal.js");
+export const loadWarmUp = () => import("../relational/warm-up.js");

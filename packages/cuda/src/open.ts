@@ -13,9 +13,9 @@ import {
   unavailable,
 } from "./driver/driver.js";
 import { Result } from "./driver/ffi.js";
-import { rehearseOnce } from "./rehearsal.js";
 import { CudaRuntime } from "./runtime/cuda-runtime.js";
 import type { SeveralTuning } from "./several/several-engine.js";
+import { warmUpOnce } from "./warm-up.js";
 
 /** The GPUs by their numbers, of those that the process may use. */
 export interface GpuOption {
@@ -35,7 +35,7 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
   for (const number of asked) checkThere(number, there);
   loadLevels();
   const areMade = new AbortController();
-  rehearseFor(driver, asked[0], areMade.signal);
+  warmUpFor(driver, asked[0], areMade.signal);
   const letGo = await makeContexts(driver, asked);
   areMade.abort();
   const engines: CudaEngine[] = [];
@@ -63,9 +63,9 @@ function loadLevels(): void {
 }
 
 /** Gets first calls ready meanwhile. What fails here is left to them. */
-function rehearseFor(driver: Driver, gpu: number, signal: AbortSignal): void {
+function warmUpFor(driver: Driver, gpu: number, signal: AbortSignal): void {
   const facts = describeGpu(driver, gpu);
-  rehearseOnce(facts, infoOf(driver, gpu, facts), signal).catch(() => {});
+  warmUpOnce(facts, infoOf(driver, gpu, facts), signal).catch(() => {});
 }
 
 /**

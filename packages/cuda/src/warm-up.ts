@@ -1,5 +1,5 @@
 /** A process's first calls, made on a driver without a GPU while the real one makes its contexts. */
-import { type EngineInfo, loadRehearsal } from "warpmap/engine";
+import { type EngineInfo, loadWarmUp } from "warpmap/engine";
 import { CudaEngine } from "./cuda-engine.js";
 import { CudaContext } from "./driver/context.js";
 import type { Driver, GpuFacts } from "./driver/driver.js";
@@ -15,20 +15,20 @@ let isDone = false;
  * Has JavaScript compile what first calls run. Once a process: after that there is nothing left to compile.
  * @param signal says that the contexts are there
  */
-export async function rehearseOnce(facts: GpuFacts, info: EngineInfo, signal: AbortSignal): Promise<void> {
+export async function warmUpOnce(facts: GpuFacts, info: EngineInfo, signal: AbortSignal): Promise<void> {
   if (isDone) return;
   isDone = true;
-  await rehearseOn(dryDriver(), facts, info, signal);
+  await warmUpOn(dryDriver(), facts, info, signal);
 }
 
 /** The calls, on a driver that does what it is asked for or does nothing. */
-export async function rehearseOn(
+export async function warmUpOn(
   driver: Driver,
   facts: GpuFacts,
   info: EngineInfo,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rehearse } = await loadRehearsal();
+  const { warmUp } = await loadWarmUp();
   const runtime = new CudaRuntime(new CudaContext(driver, NO_GPU), facts, 0);
-  await rehearse(new CudaEngine(runtime, info, {}), signal);
+  await warmUp(new CudaEngine(runtime, info, {}), signal);
 }

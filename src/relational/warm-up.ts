@@ -17,7 +17,7 @@ import { join } from "./join/join.js";
  * Makes the calls, one after the other, until `signal`, and destroys the engine. All that it reads back is 0: joins find
  * no pairs, but a left join's rows are gathered all the same.
  */
-export async function rehearse(engine: Engine, signal: AbortSignal): Promise<void> {
+export async function warmUp(engine: Engine, signal: AbortSignal): Promise<void> {
   const device = new Device(engine, "");
   const keys = Uint32Array.of(0, 1);
   const names = ["a", "b"];

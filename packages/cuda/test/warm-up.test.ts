@@ -1,10 +1,10 @@
-/** First calls without a GPU: they run what real ones run, end when they are told to, and touch no other device. */
+/** Warming up: calls without a GPU run what real ones run, end when they are told to, and touch no other device. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { loadRehearsal } from "warpmap/engine";
+import { loadWarmUp } from "warpmap/engine";
 import { type Device, openDevice, StaticMap } from "../../../src/index.js";
 import type { CudaEngine } from "../src/cuda-engine.js";
 import { dryDriver } from "../src/driver/dry-driver.js";
-import { rehearseOn } from "../src/rehearsal.js";
+import { warmUpOn } from "../src/warm-up.js";
 
 let device: Device;
 let engine: CudaEngine;
@@ -25,16 +25,16 @@ async function kernelsOf(api: object, call: () => Promise<void>): Promise<Set<un
   return names;
 }
 
-const rehearseDry = (signal: AbortSignal, driver = dryDriver()) =>
-  kernelsOf(driver.api, () => rehearseOn(driver, engine.tableHost.gpu.facts, engine.info, signal));
+const warmUpDry = (signal: AbortSignal, driver = dryDriver()) =>
+  kernelsOf(driver.api, () => warmUpOn(driver, engine.tableHost.gpu.facts, engine.info, signal));
 
 it("runs all kernels that the same calls run on a GPU", async () => {
   const other = await openDevice({ backend: "cuda" });
-  const { rehearse } = await loadRehearsal();
-  const real = await kernelsOf(engine.tableHost.gpu.context.api, () => rehearse(other.engine, never()));
+  const { warmUp } = await loadWarmUp();
+  const real = await kernelsOf(engine.tableHost.gpu.context.api, () => warmUp(other.engine, never()));
   const each = ["insert_each_1_1", "join_partners", "reduce_finish_sums", "lists_init_lists"];
   expect([...real]).toEqual(expect.arrayContaining(each));
-  const dry = await rehearseDry(never());
+  const dry = await warmUpDry(never());
   // a multimap's insert ends where it finds no room
   expect([...real].filter((name) => !dry.has(name))).toEqual(["lists_init_lists"]);
 });
@@ -42,7 +42,7 @@ it("runs all kernels that the same calls run on a GPU", async () => {
 it("makes no call after its signal, and gives its context back", async () => {
   const driver = dryDriver();
   const release = vi.spyOn(driver.api, "cuDevicePrimaryCtxRelease_v2");
-  expect(await rehearseDry(AbortSignal.abort(), driver)).toEqual(new Set());
+  expect(await warmUpDry(AbortSignal.abort(), driver)).toEqual(new Set());
   expect(release).toHaveBeenCalledOnce();
 });
 
@@ -50,7 +50,7 @@ it("leaves the calls of other devices alone", async () => {
   const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: 100 });
   const keys = Uint32Array.from({ length: 100 }, (_, i) => 3 * i);
   let isOver = false;
-  const rehearsal = rehearseDry(never()).finally(() => {
+  const warmingUp = warmUpDry(never()).finally(() => {
     isOver = true;
   });
   let rounds = 0;
@@ -60,6 +60,6 @@ it("leaves the calls of other devices alone", async () => {
     expect((await map.find(keys)).values).toEqual(values);
   }
   expect(rounds).toBeGreaterThan(1);
-  await rehearsal;
+  await warmingUp;
   map.destroy();
 });
