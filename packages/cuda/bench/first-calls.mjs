@@ -10,7 +10,7 @@ const PROCESSES = 5;
 const counting = (length) => Uint32Array.from({ length }, (_, i) => i);
 const texts = (length) => Array.from({ length }, (_, i) => `name ${i % 50}`);
 
-/** What is called, of 1,000 rows unless it says otherwise. `setUp` is not timed. */
+/** What is called, of 1,000 rows unless it says otherwise, in memory of the host or (`isThere`) of the GPU. */
 const KINDS = {
   set: {
     call: (device, { ids }) =>

@@ -1,4 +1,5 @@
 /** A process's first calls, made on a driver without a GPU while the real one makes its contexts. */
+import { availableParallelism } from "node:os";
 import { type EngineInfo, loadWarmUp } from "warpmap/engine";
 import { CudaEngine } from "./cuda-engine.js";
 import { CudaContext } from "./driver/context.js";
@@ -12,11 +13,12 @@ const NO_GPU = -1;
 let isDone = false;
 
 /**
- * Has JavaScript compile what first calls run. Once a process: after that there is nothing left to compile.
+ * Has JavaScript compile what first calls run. Once a process: after that there is nothing left to compile. Not where
+ * the driver would wait for it, with one processor.
  * @param signal says that the contexts are there
  */
 export async function warmUpOnce(facts: GpuFacts, info: EngineInfo, signal: AbortSignal): Promise<void> {
-  if (isDone) return;
+  if (isDone || availableParallelism() === 1) return;
   isDone = true;
   await warmUpOn(dryDriver(), facts, info, signal);
 }
