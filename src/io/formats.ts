@@ -1,5 +1,5 @@
 /** File formats, and the options of what reads and writes them. */
-import { FormatError } from "../errors.js";
+import { FormatError, ValidationError } from "../errors.js";
 
 /** Types that can be asked for, by the names that messages use. */
 export const ASKED_TYPES = [
@@ -135,6 +135,18 @@ export interface BatchWays {
 export interface WriteOptions extends TransferOptions, CsvOptions {
   /** Default: what the extension of the path says. */
   readonly format?: Format;
+}
+
+/** What is around csv fields, unless told. */
+export const QUOTE = '"';
+
+/** @throws ValidationError where one character is between fields and around them */
+export function checkApart(delimiter: string, quote: string): void {
+  if (delimiter !== quote) return;
+  throw new ValidationError(
+    `delimiter and quote are both ${JSON.stringify(quote)}.`,
+    `Give two characters; files are written with ${QUOTE} as quote.`,
+  );
 }
 
 /** Options with the delimiter that a format has. */

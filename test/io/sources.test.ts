@@ -128,6 +128,9 @@ it.each<[object, RegExp]>([
   [{ delimiter: "é" }, /Give one ASCII character/],
   [{ delimiter: "." }, /that is no letter, no digit/],
   [{ quote: "ab" }, /quote is/],
+  [{ delimiter: '"' }, /delimiter and quote are both "\\"". Give two characters/],
+  [{ quote: "," }, /delimiter and quote are both ","/],
+  [{ delimiter: ";", quote: ";" }, /delimiter and quote are both ";"/],
   [{ header: 1 }, /header is/],
   [{ types: { a: "int" } }, /no type "int"/],
   [{ columns: "a" }, /columns is "a"/],
@@ -136,6 +139,12 @@ it.each<[object, RegExp]>([
   const reading = readTable(new Uint8Array(1), { format: "csv", ...options });
   await expect(reading).rejects.toThrow(ValidationError);
   await expect(reading).rejects.toThrow(message);
+});
+
+it("writes no file in which a quote is between fields", async () => {
+  const table = tableFromArrays({ a: [1], b: [2] });
+  const writing = tableToBytes(table, { format: "csv", delimiter: '"' });
+  await expect(writing).rejects.toThrow(ValidationError);
 });
 
 it("refuses what holds no bytes, and bytes without a format", async () => {

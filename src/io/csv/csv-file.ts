@@ -4,7 +4,7 @@
  */
 
 import { FileError } from "../errors.js";
-import type { AskedType, BatchReadOptions, ReadOptions } from "../formats.js";
+import { type AskedType, type BatchReadOptions, checkApart, QUOTE, type ReadOptions } from "../formats.js";
 import { isUtf8 } from "../is-utf8.js";
 import { uniqueNames } from "../names.js";
 import { selectedColumns } from "../select-columns.js";
@@ -17,9 +17,10 @@ import type { BlockProblem } from "./csv-scan.js";
 import { findByte } from "./find-byte.js";
 
 const COMMA = ",";
-const QUOTE = '"';
 
+/** @throws ValidationError for two that are the same */
 function syntaxOf({ delimiter = COMMA, quote = QUOTE }: ReadOptions): CsvSyntax {
+  checkApart(delimiter, quote);
   return { delimiter: delimiter.charCodeAt(0), quote: quote === "" ? -1 : quote.charCodeAt(0) };
 }
 

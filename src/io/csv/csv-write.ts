@@ -4,7 +4,7 @@ import { readTable as readSource } from "../../arrow/columns.js";
 import { inOrder, type Job, STREAM_DEPTH, threadsOf } from "../../host/in-order.js";
 import type { TaskKind } from "../../host/pool.js";
 import { FileError } from "../errors.js";
-import type { WriteOptions } from "../formats.js";
+import { checkApart, QUOTE, type WriteOptions } from "../formats.js";
 import { TextBuffer } from "../text-buffer.js";
 import { ColumnParts, type Part, widthOf } from "./csv-parts.js";
 import { Quoting } from "./csv-quoting.js";
@@ -44,6 +44,7 @@ export async function* csvRows(
   { delimiter = ",", header = true, onProgress, signal, threads = 1 }: WriteOptions,
   comesSlowly = false,
 ): AsyncGenerator<Uint8Array> {
+  checkApart(delimiter, QUOTE);
   const quoting = new Quoting(delimiter);
   const counts: number[] = [];
   const packer = new JobPacker();
