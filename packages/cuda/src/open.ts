@@ -23,6 +23,13 @@ export interface GpuOption {
   readonly gpus?: number | "all" | readonly number[];
 }
 
+/** A GPU that there is, by its number. */
+interface FoundGpu {
+  readonly gpu: number;
+  readonly facts: GpuFacts;
+  readonly info: EngineInfo;
+}
+
 /** The least compute capability that the kernels are made for. */
 const LEAST_CAPABILITY = 8;
 
@@ -33,16 +40,18 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
   const there = gpuCount(driver);
   const asked = gpus === undefined ? [gpu] : numbersOf(gpus, there);
   for (const number of asked) checkThere(number, there);
+  const found = asked.map((number) => find(driver, number));
   loadLevels();
   const areMade = new AbortController();
-  warmUpFor(driver, asked[0], areMade.signal);
+  // what fails here takes longer when it is called
+  warmUpOnce(found[0], areMade.signal).catch(() => {});
   const letGo = await makeContexts(driver, asked);
   areMade.abort();
   const engines: CudaEngine[] = [];
   try {
     const { keep } = request.memory ?? {};
     const memory = keep === undefined ? undefined : { keep: keep / asked.length };
-    for (const number of asked) engines.push(openOne(driver, image, number, { ...request, memory }));
+    for (const each of found) engines.push(openOne(driver, image, each, { ...request, memory }));
     const [{ info }] = engines;
     const isChosen = backend === "auto" && request.gpu === undefined && gpus === undefined;
     if (engines.length === 1) return { engine: engines[0], reason: reasonFor(info.name, isChosen) };
@@ -60,12 +69,6 @@ export async function open(request: CudaRequest & GpuOption & SeveralTuning): Pr
 /** Begins to load what first calls would wait for: making a context takes longer. A load that fails is tried again by the call. */
 function loadLevels(): void {
   void Promise.allSettled([loadArrays(), loadRows(), loadLists()]);
-}
-
-/** Gets first calls ready meanwhile. What fails here is left to them. */
-function warmUpFor(driver: Driver, gpu: number, signal: AbortSignal): void {
-  const facts = describeGpu(driver, gpu);
-  warmUpOnce(facts, infoOf(driver, gpu, facts), signal).catch(() => {});
 }
 
 /**
@@ -101,7 +104,8 @@ function checkThere(gpu: number, there: number): void {
   );
 }
 
-function openOne(driver: Driver, image: Uint8Array, gpu: number, request: CudaRequest): CudaEngine {
+/** A GPU that the kernels run on. @throws BackendUnavailableError */
+function find(driver: Driver, gpu: number): FoundGpu {
   const facts = describeGpu(driver, gpu);
   if (Number.parseFloat(facts.capability) < LEAST_CAPABILITY) {
     throw unavailable(
@@ -109,10 +113,19 @@ function openOne(driver: Driver, image: Uint8Array, gpu: number, request: CudaRe
       "Use the webgpu backend, or a GPU of the Ampere generation or later.",
     );
   }
+  return { gpu, facts, info: infoOf(driver, gpu, facts) };
+}
+
+function openOne(
+  driver: Driver,
+  image: Uint8Array,
+  { gpu, facts, info }: FoundGpu,
+  request: CudaRequest,
+): CudaEngine {
   const context = new CudaContext(driver, gpu);
   try {
     const runtime = new CudaRuntime(context, facts, image, request.memory?.keep);
-    return new CudaEngine(runtime, infoOf(driver, gpu, facts), request);
+    return new CudaEngine(runtime, info, request);
   } catch (error) {
     context.destroy(() => {});
     throw error;

@@ -10,6 +10,12 @@ import { CudaRuntime } from "./runtime/cuda-runtime.js";
 /** The number of no GPU, so that a loss of one does not end the calls' context. */
 const NO_GPU = -1;
 
+/** What is known of a GPU before it opens. */
+interface Described {
+  readonly facts: GpuFacts;
+  readonly info: EngineInfo;
+}
+
 let isDone = false;
 
 /**
@@ -17,17 +23,16 @@ let isDone = false;
  * the driver would wait for it, with one processor.
  * @param signal says that the contexts are there
  */
-export async function warmUpOnce(facts: GpuFacts, info: EngineInfo, signal: AbortSignal): Promise<void> {
+export async function warmUpOnce(gpu: Described, signal: AbortSignal): Promise<void> {
   if (isDone || availableParallelism() === 1) return;
   isDone = true;
-  await warmUpOn(dryDriver(), facts, info, signal);
+  await warmUpOn(dryDriver(), gpu, signal);
 }
 
 /** The calls, on a driver that does what it is asked for or does nothing. */
 export async function warmUpOn(
   driver: Driver,
-  facts: GpuFacts,
-  info: EngineInfo,
+  { facts, info }: Described,
   signal: AbortSignal,
 ): Promise<void> {
   const { warmUp } = await loadWarmUp();

@@ -25,8 +25,10 @@ async function kernelsOf(api: object, call: () => Promise<void>): Promise<Set<un
   return names;
 }
 
-const warmUpDry = (signal: AbortSignal, driver = dryDriver()) =>
-  kernelsOf(driver.api, () => warmUpOn(driver, engine.tableHost.gpu.facts, engine.info, signal));
+const warmUpDry = (signal: AbortSignal, driver = dryDriver()) => {
+  const described = { facts: engine.tableHost.gpu.facts, info: engine.info };
+  return kernelsOf(driver.api, () => warmUpOn(driver, described, signal));
+};
 
 it("runs all kernels that the same calls run on a GPU", async () => {
   const other = await openDevice({ backend: "cuda" });
