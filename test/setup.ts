@@ -14,3 +14,8 @@ if (isSoftwareInNode && inject("bulk") === "auto" && !inject("long")) {
     return { ...dawn, create };
   });
 }
+// An engine loads these as it opens. What a file's end interrupts is missing in the files after it.
+if (inject("backend") === "cuda") {
+  const { loadArrays, loadLists, loadRows, loadWarmUp } = await import("warpmap/engine");
+  await Promise.all([loadArrays(), loadLists(), loadRows(), loadWarmUp()]);
+}
