@@ -13,7 +13,7 @@ export interface ArrayStorage<T extends ScalarType> {
   /** Bytes before the first element, in memory that is a caller's. */
   readonly byteOffset?: number;
   /** False for a caller's memory that elements cannot be read back from. */
-  readonly isReadable?: boolean;
+  readonly isReadable?: boolean | undefined;
   /** The typed array under it, on engines that work in host memory. */
   readonly host?: ScalarArrays[T];
   /** A copy of elements start..end in host memory. */

@@ -87,19 +87,21 @@ export {
 export { type BufferSource, GpuMemory } from "./gpu/memory/gpu-memory.js";
 export { readBytes } from "./gpu/memory/read-bytes.js";
 export { Pacer } from "./gpu/pacer.js";
-export type {
-  Bindings,
-  GpuBuffer,
-  GpuRuntime,
-  GpuTraits,
-  Kernel,
-  Params,
-  PinnedPiece,
-  Range,
-  Readback,
-  Recorder,
-  Recording,
-  Submitter,
+export {
+  type Bindings,
+  type GpuBuffer,
+  type GpuRuntime,
+  type GpuTraits,
+  type Kernel,
+  type ParamLayers,
+  type Params,
+  type PinnedPiece,
+  paramOf,
+  type Range,
+  type Readback,
+  type Recorder,
+  type Recording,
+  type Submitter,
 } from "./gpu/runtime.js";
 export { drawn, homeSlot, keyedWord } from "./hash.js";
 export { hashNames, NO_SEED, type OwnHash } from "./hash-names.js";

@@ -14,7 +14,10 @@ export function countersOf<const N extends string>(type: string, names: readonly
     bytes: names.length * 4,
     read(bytes: Uint8Array): CountersOf<N> {
       const words = new Uint32Array(bytes.buffer, bytes.byteOffset, names.length);
-      return Object.fromEntries(names.map((name, i) => [name, words[i]])) as CountersOf<N>;
+      // Object.fromEntries takes ten times as long
+      const counters = {} as Record<N, number>;
+      for (const [i, name] of names.entries()) counters[name] = words[i];
+      return counters;
     },
   };
 }

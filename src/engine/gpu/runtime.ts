@@ -43,6 +43,8 @@ export interface PinnedPiece {
 
 /** Values of parameters by name; those left out are 0. */
 export type Params<P extends string> = { readonly [N in P]?: number | undefined };
+/** The same in one object or in several, of which the first that has a value counts: joining them takes longer. */
+export type ParamLayers<P extends string> = Params<P> | readonly Params<P>[];
 /** Ranges by binding name; what a specialisation does not use is left out. */
 export type Bindings<B extends string> = { readonly [N in B]?: Range | undefined };
 
@@ -61,7 +63,7 @@ export interface Recorder {
   dispatch<P extends string, B extends string>(
     kernel: Kernel<P, B>,
     bindings: Bindings<B>,
-    params: Params<P>,
+    params: ParamLayers<P>,
     workgroups: number | readonly [number, number],
   ): void;
   /** Zeroes bytes, all from `offset` on unless told. */
@@ -143,6 +145,13 @@ export interface GpuRuntime extends Submitter {
   guard<T>(promise: Promise<T>): Promise<T>;
   /** @throws DeviceLostError when the device is gone. */
   checkAlive(): void;
+}
+
+/** The value of a parameter. */
+export function paramOf<P extends string>(params: ParamLayers<P>, name: P): number {
+  let value: number | undefined;
+  for (const each of Array.isArray(params) ? params : [params]) value ??= each[name];
+  return value ?? 0;
 }
 
 /** Whole words. Bytes may be more than 2^31, so no bit operations. */

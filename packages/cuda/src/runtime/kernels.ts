@@ -10,7 +10,8 @@ import {
   getOrMake,
   type Kernel,
   type KernelSource,
-  type Params,
+  type ParamLayers,
+  paramOf,
   type Range,
 } from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
@@ -124,7 +125,7 @@ export class CudaKernel<P extends string = string, B extends string = string> im
     this.sharedBytes = Number(constants.SHARED_BYTES ?? 4 * Math.max(0, ...shared));
   }
 
-  launch(bindings: Bindings<B>, params: Params<P>, blocks: number): void {
+  launch(bindings: Bindings<B>, params: ParamLayers<P>, blocks: number): void {
     if (blocks === 0) return;
     let at = 0;
     for (const name of this.#bindings) {
@@ -134,7 +135,7 @@ export class CudaKernel<P extends string = string, B extends string = string> im
       at += 4;
     }
     for (const word of this.#constants) words[at++] = word;
-    for (const name of this.source.params) words[at++] = (params as Params<string>)[name] ?? 0;
+    for (const name of this.source.params) words[at++] = paramOf(params, name as P);
     const { api, stream } = this.context;
     const { address, pointer, sharedBytes } = this;
     const block = this.#block;

@@ -1,5 +1,5 @@
 /** Puts a submission's commands on the stream, each as it is recorded. */
-import type { Bindings, GpuBuffer, Kernel, Params, Recorder } from "warpmap/engine";
+import type { Bindings, GpuBuffer, Kernel, ParamLayers, Recorder } from "warpmap/engine";
 import type { CudaContext } from "../driver/context.js";
 import type { CudaKernel } from "./kernels.js";
 import { native } from "./memory.js";
@@ -10,7 +10,7 @@ export class CudaRecorder implements Recorder {
   dispatch<P extends string, B extends string>(
     kernel: Kernel<P, B>,
     bindings: Bindings<B>,
-    params: Params<P>,
+    params: ParamLayers<P>,
     workgroups: number | readonly [number, number],
   ): void {
     const blocks = typeof workgroups === "number" ? workgroups : workgroups[0] * workgroups[1];

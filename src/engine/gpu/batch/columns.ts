@@ -4,7 +4,7 @@
  */
 import { LimitError } from "../../../errors.js";
 import { detached } from "../../../options.js";
-import { DeviceArray } from "../../device-array.js";
+import { type ArrayStorage, DeviceArray } from "../../device-array.js";
 import type { ColumnInput, Engine } from "../../engine.js";
 import { lazily } from "../../lazily.js";
 import { PinnedArray } from "../../pinned-array.js";
@@ -147,7 +147,7 @@ export interface Place {
   readonly buffer: GpuBuffer;
   readonly byteOffset: number;
   /** As of ArrayStorage. */
-  readonly isReadable?: boolean;
+  readonly isReadable?: boolean | undefined;
   /** Of a caller's buffer. @throws ValidationError when it cannot be copied from, or to */
   readonly checkCopy?: (way: "from" | "to", done: "read" | "written") => void;
 }
@@ -160,17 +160,20 @@ export function gpuArray<T extends ScalarType>(
   length: number,
   at: Place & { readonly owned: boolean },
 ): DeviceArray<T> {
-  const bytes = scalarBytes[type];
-  return DeviceArray.of(engine, type, length, {
-    ...at,
+  const { buffer, byteOffset, isReadable, owned } = at;
+  const storage: ArrayStorage<T> & Place = {
+    buffer,
+    byteOffset,
+    isReadable,
     async read(start, end) {
       return (await loadArrays()).readElements(gpu, at, type, start, end);
     },
     async write(data, start) {
-      return (await loadArrays()).writeElements(gpu, at, start * bytes, asBytes(data));
+      return (await loadArrays()).writeElements(gpu, at, start * scalarBytes[type], asBytes(data));
     },
     destroy() {
-      if (at.owned) gpu.memory.release(at.buffer);
+      if (owned) gpu.memory.release(buffer);
     },
-  });
+  };
+  return DeviceArray.of(engine, type, length, storage);
 }

@@ -112,7 +112,7 @@ export async function beginGroups(
     run.eachChunk(
       "number rows",
       rows,
-      (recorder, chunk) => numberRows(recorder, bindings, { ...chunk, slots, reach, round }),
+      (recorder, chunk) => numberRows(recorder, bindings, chunk, { slots, reach, round }),
       options,
     );
   let { unfinished } = run.counters;

@@ -17,11 +17,21 @@ import { Submissions } from "../call.js";
 import { checkBinding as checkGpuBinding } from "../check-binding.js";
 import type { GpuHost } from "../host.js";
 import type { Constants, KernelSource } from "../kernel-source.js";
-import type { Bindings, GpuRuntime, Kernel, Range, Readback, Recorder, Recording } from "../runtime.js";
+import {
+  type Bindings,
+  type GpuRuntime,
+  type Kernel,
+  paramOf,
+  type Range,
+  type Readback,
+  type Recorder,
+  type Recording,
+} from "../runtime.js";
 import { ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
 import { type ScanStep, scanKernels } from "./scan.js";
 
+const NONE = rowCounters.read(new Uint8Array(rowCounters.bytes));
 /** Elements of a step that is not worth waiting for. */
 const AT_ONCE = { software: 2 ** 22, hardware: 2 ** 24 } as const;
 
@@ -51,11 +61,11 @@ export interface OverOptions extends StepOptions {
   readonly dispatched?: boolean;
 }
 
-/** Records one dispatch of a kernel; `count` says over how many invocations. */
+/** Records one dispatch of a kernel; `count` says over how many invocations. Of params the first that has a value counts. */
 export type RowStep<B extends string> = (
   recorder: Recorder,
   bindings: Bindings<B>,
-  params: RowParams,
+  ...params: RowParams[]
 ) => void;
 
 /**
@@ -95,7 +105,7 @@ export function checkBinding(gpu: GpuRuntime, bytes: number): void {
 
 export class RowRun {
   /** As of the last submission that was waited for. */
-  counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
+  counters = NONE;
   /** What goes before the next submission. */
   readonly #queued: Recording[] = [];
   /** What is read along with the next submission that is waited for. */
@@ -106,6 +116,8 @@ export class RowRun {
   /** Rows of all passes that are done, and of those that were reported. */
   #done = 0;
   #reported = 0;
+  /** What all kernels are told. */
+  readonly #shared: RowParams;
 
   constructor(
     readonly host: GpuHost,
@@ -115,6 +127,8 @@ export class RowRun {
     readonly control: Range,
   ) {
     this.keying = keyingOf(host.engine.hashSeed);
+    const { rowWords, plainWords, nullWords } = work.layout;
+    this.#shared = { rowWords, plainWords, nullWords, nullsEqual: Number(work.call.nullsEqual) };
   }
 
   /** What words of rows are hashed as. Another table's rows are looked up with those of that table. */
@@ -127,7 +141,7 @@ export class RowRun {
   reseed(): void {
     this.reseeded++;
     this.keying = keyingOf(crypto.getRandomValues(new Uint32Array(1))[0]);
-    this.counters = rowCounters.read(new Uint8Array(rowCounters.bytes));
+    this.counters = NONE;
     this.queue((recorder) => recorder.clear(this.control.buffer, 0, rowCounters.bytes));
   }
 
@@ -184,15 +198,11 @@ export class RowRun {
     });
     compiled.catch(() => {}); // the submission throws it
     this.#kernels.push(compiled);
-    const { rowWords, plainWords, nullWords } = this.work.layout;
-    const layout = { rowWords, plainWords, nullWords, nullsEqual: Number(this.nullsEqual) };
-    return (recorder, bindings, params) =>
-      recorder.dispatch(
-        kernel as Kernel,
-        bindings,
-        { ...layout, ...this.keying, ...params },
-        Math.ceil((params.count ?? 0) / (ROW_TILE * items)),
-      );
+    return (recorder, bindings, ...params) => {
+      const workgroups = Math.ceil(paramOf(params, "count") / (ROW_TILE * items));
+      params.push(this.keying, this.#shared);
+      recorder.dispatch(kernel as Kernel, bindings, params, workgroups);
+    };
   }
 
   /** Has kernels compiled beside those of the next submission: later ones need them. */
@@ -228,13 +238,13 @@ export class RowRun {
 
   /** Submits without waiting. When it is refused, the next `submitAndWait` throws, or the call's end. */
   async submit(label: string, record: Recording): Promise<void> {
-    await this.#compiled();
+    if (this.#kernels.length > 0) await this.#compiled();
     await this.submissions.ahead(label, this.#withQueued(record));
   }
 
   /** Submits, waits, and reads the counters back, and what else is asked for. */
   async submitAndWait(label: string, record: Recording, reads: readonly Readback[] = []): Promise<void> {
-    await this.#compiled();
+    if (this.#kernels.length > 0) await this.#compiled();
     const into = new Uint8Array(rowCounters.bytes);
     const all = [{ buffer: this.control.buffer, offset: 0, into }, ...this.#reads.splice(0), ...reads];
     await this.submissions.submitNow(label, this.#withQueued(record), all);
@@ -312,7 +322,7 @@ export class RowRun {
     { items, operation = source.label, dispatched, ...options }: OverOptions = {},
   ): Promise<void> {
     const step = await this.step(source, constants, items);
-    const record: RecordChunk = (recorder, chunk) => step(recorder, bindings, { ...params, ...chunk });
+    const record: RecordChunk = (recorder, chunk) => step(recorder, bindings, chunk, params);
     if (dispatched) return this.dispatch(operation, count, record);
     return this.eachChunk(operation, count, record, { isPass: false, ...options });
   }

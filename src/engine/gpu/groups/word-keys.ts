@@ -101,7 +101,7 @@ async function looking(run: RowRun, { bindings, constants, params }: BoundKeys, 
   const step = await run.step(keyRangeKernel, constants, RANGE_ITEMS);
   const all = { ...bindings, control: run.control };
   return (recorder: Recorder, chunk: { first: number; count: number }, stride: number) =>
-    step(recorder, all, { ...params, most, items: RANGE_ITEMS, stride, ...chunk });
+    step(recorder, all, chunk, { ...params, most, items: RANGE_ITEMS, stride });
 }
 
 /**

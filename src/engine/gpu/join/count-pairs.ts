@@ -60,8 +60,7 @@ export async function pairsByRecords(run: RowRun, table: GroupTable, probe: Reco
     rows: probe.rows,
     groups: { rows: side.rows, leaders, ranks },
     sizes: { range: sizes, words: side.rows },
-    find: (recorder, matches, chunk) =>
-      find(recorder, { ...bindings, sizes, matches }, { ...params, ...chunk }),
+    find: (recorder, matches, chunk) => find(recorder, { ...bindings, sizes, matches }, chunk, params),
   };
 }
 

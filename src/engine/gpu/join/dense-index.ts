@@ -158,7 +158,7 @@ export class DenseIndex implements Partners {
     const select = await run.step(denseSelectKernel, { ...probe.constants, ...constants }, SELECT_ITEMS);
     const bindings = { ...probe.bindings, rowsAt, control: run.control };
     const told = this.#params(probe);
-    return (recorder, out, params) => select(recorder, { ...bindings, ...out }, { ...told, ...params });
+    return (recorder, out, ...params) => select(recorder, { ...bindings, ...out }, ...params, told);
   }
 
   async partners(columns: ResultColumns): Promise<ResultColumn> {
@@ -187,7 +187,7 @@ export class DenseIndex implements Partners {
     const probing = this.#params(probe);
     return {
       rows: probe.rows,
-      find: (recorder, matches, chunk) => find(recorder, { ...finding, matches }, { ...probing, ...chunk }),
+      find: (recorder, matches, chunk) => find(recorder, { ...finding, matches }, chunk, probing),
       groups: { rows, leaders, ranks },
       sizes: { range: sizes, words: this.#words },
     };

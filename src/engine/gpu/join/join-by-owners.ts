@@ -235,8 +235,7 @@ class OwnersJoin {
         const chunk = { first: coarse.first * scale, count: coarse.count * scale };
         const bindings = { ...boundParts(run, [build, probe]), ...parts.out };
         await run.submitAndWait("join parts", (recorder) => {
-          if (chunk.count > 0)
-            parts.step(recorder, bindings as never, { ...parts.params, ...probe.params, ...chunk });
+          if (chunk.count > 0) parts.step(recorder, bindings as never, chunk, probe.params, parts.params);
         });
         return parts;
       }),

@@ -217,7 +217,7 @@ export async function overParts<B extends string>(
   const bindings = { ...boundParts(run, [build, probe]), ...out };
   const record = (recorder: Parameters<RowStep<B>>[0], chunk: Chunk) => {
     const parts = partsOf(chunk, rows, probe.bits);
-    if (parts.count > 0) step(recorder, bindings as Bindings<B>, { ...params, ...probe.params, ...parts });
+    if (parts.count > 0) step(recorder, bindings as Bindings<B>, parts, probe.params, params);
   };
   await run.eachChunk(operation, rows, record, { waits: false, isPass: false });
 }

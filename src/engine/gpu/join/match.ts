@@ -303,7 +303,7 @@ export class Match {
         size: chunk.count * 4,
       });
       const out = { outProbe: piece(probe), outBuild: piece(build) };
-      write(recorder, { ...inputs, ...out }, { ...chunk, total: this.#probe.rows });
+      write(recorder, { ...inputs, ...out }, chunk, { total: this.#probe.rows });
     });
     return { probe, build };
   }

@@ -28,7 +28,7 @@ export interface SelectConstants {
 export type SelectStep = (
   recorder: Recorder,
   out: Bindings<"outRows" | "outPartners">,
-  params: RowParams,
+  ...params: RowParams[]
 ) => void;
 
 export interface Partners {
@@ -43,7 +43,7 @@ export function partnersIn(run: RowRun, { array, range }: ResultColumn): Partner
     async selecting(constants) {
       const select = await run.step(selectRowsKernel, { ...constants }, SELECT_ITEMS);
       const bindings = { control: run.control, partners: range };
-      return (recorder, out, params) => select(recorder, { ...bindings, ...out }, params);
+      return (recorder, out, ...params) => select(recorder, { ...bindings, ...out }, ...params);
     },
   };
 }
@@ -69,7 +69,7 @@ export class RowLists {
     const { totalLow: before } = run.counters;
     const bindings = { outRows: out.range };
     await this.each("select rows", rows, (recorder, chunk) =>
-      select(recorder, bindings, { ...chunk, total: before }),
+      select(recorder, bindings, chunk, { total: before }),
     );
     return this.shorten(out, (run.counters.totalLow - before) >>> 0);
   }
@@ -86,9 +86,7 @@ export class RowLists {
     const select = await partnersIn(run, partners).selecting(constants);
     const bindings = { outRows: probe.range, outPartners: build.range };
     const all = { total: before, whole: rowsMatched + rows };
-    await this.each("select rows", rows, (recorder, chunk) =>
-      select(recorder, bindings, { ...chunk, ...all }),
-    );
+    await this.each("select rows", rows, (recorder, chunk) => select(recorder, bindings, all, chunk));
     const listed = (run.counters.totalLow - before) >>> 0;
     const isWhole = isCounted ? (run.counters.rowsMatched - rowsMatched) >>> 0 === rows : listed === rows;
     if (isWhole) {

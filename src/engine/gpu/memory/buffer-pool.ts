@@ -17,8 +17,9 @@ export interface Wanted {
 /** Buffers that are kept at most: each `take` looks at all of them. */
 const MOST_KEPT = 1024;
 
-/** Most bytes of a buffer for each byte asked for. */
-const LARGEST = { brief: 4, lasting: 1.25 };
+/** Most bytes of a buffer for each byte asked for: of one that is used for one call, and of others. */
+const LARGEST_BRIEF = 4;
+const LARGEST_LASTING = 1.25;
 
 export class BufferPool {
   /** Released longest ago first. */
@@ -43,16 +44,16 @@ export class BufferPool {
    * repeat find their buffers in the same places, and the bind groups that kernels keep.
    */
   take({ bytes, usage, brief = false }: Wanted): GpuBuffer | undefined {
-    const largest = sizeClass(bytes) * (brief ? LARGEST.brief : LARGEST.lasting);
-    let best = -1;
-    this.#kept.forEach((buffer, i) => {
-      if (this.usageOf(buffer) !== usage || buffer.size < bytes || buffer.size > largest) return;
-      if (best < 0 || this.#comesBefore(buffer, this.#kept[best])) best = i;
-    });
-    if (best < 0) return undefined;
-    const [buffer] = this.#kept.splice(best, 1);
-    this.#bytes -= buffer.size;
-    return buffer;
+    const largest = sizeClass(bytes) * (brief ? LARGEST_BRIEF : LARGEST_LASTING);
+    let best: GpuBuffer | undefined;
+    for (const buffer of this.#kept) {
+      if (buffer.size < bytes || buffer.size > largest || this.usageOf(buffer) !== usage) continue;
+      if (!best || this.#comesBefore(buffer, best)) best = buffer;
+    }
+    if (!best) return undefined;
+    this.#kept.splice(this.#kept.indexOf(best), 1);
+    this.#bytes -= best.size;
+    return best;
   }
 
   #comesBefore(buffer: GpuBuffer, other: GpuBuffer): boolean {

@@ -113,7 +113,7 @@ export async function surveying(
   );
   const params = { items, most, phase: Number(isBehind) };
   const record = (recorder: Recorder, chunk: Chunk) =>
-    survey(recorder, { keys, starts, marks, control }, { ...params, ...chunk });
+    survey(recorder, { keys, starts, marks, control }, chunk, params);
   return {
     counts: starts,
     async survey(waits = true) {
@@ -155,7 +155,7 @@ export async function listRows(
     (WORKGROUP * ITEMS) / ROW_TILE,
   );
   const all = { ...bindings, cursors: counts, items };
-  const record = (recorder: Recorder, chunk: Chunk) => scatter(recorder, all, { ...params, ...chunk });
+  const record = (recorder: Recorder, chunk: Chunk) => scatter(recorder, all, chunk, params);
   await run.eachChunk("scatter rows", rows, record, { waits: false });
   return items;
 }

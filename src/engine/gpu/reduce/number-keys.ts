@@ -156,7 +156,7 @@ async function countKeys(
   const all = { ...bindings, table, states: counts, firsts, data, control: run.control };
   const told = { ...of?.params, stride: countStride, ...params, ...shape.params };
   const onChunk = run.noting(`${what} found by their keys`);
-  await run.eachChunk("count keys", rows, (recorder, chunk) => count(recorder, all, { ...told, ...chunk }), {
+  await run.eachChunk("count keys", rows, (recorder, chunk) => count(recorder, all, chunk, told), {
     onChunk,
     waits: behind === undefined,
   });

@@ -26,9 +26,7 @@ export async function raiseRows(
   const bindings = { ...numbered.bindings, states, ...inputs };
   const all = { ...numbered.params, ...shape.params, ...params, groups: numbers };
   for (let phase = 0; phase <= words; phase++) {
-    await run.dispatch("raise", rows, (recorder, chunk) =>
-      raise(recorder, bindings, { ...all, phase, ...chunk }),
-    );
+    await run.dispatch("raise", rows, (recorder, chunk) => raise(recorder, bindings, chunk, { phase }, all));
   }
   return states;
 }

@@ -155,7 +155,7 @@ async function splittingInto(run: RowRun, source: UnsplitRows, to: PartMemory, p
   const bindings = { keys, data, partStarts, ...to };
   const along = carried && { words: carried.words, bits: 32 * carried.words };
   const all = { ...params, ...along, ...values };
-  const record = (recorder: Recorder, chunk: Chunk) => split(recorder, bindings, { ...all, ...chunk });
+  const record = (recorder: Recorder, chunk: Chunk) => split(recorder, bindings, chunk, all);
   return () => run.eachChunk("split rows", rows, record, { waits: false });
 }
 
@@ -179,6 +179,6 @@ export async function partsStep(run: RowRun, isValued: boolean) {
     const tiles = Math.ceil(rowsOfPart / (tile.WORKGROUP * tile.ITEMS)) + 1;
     // an invocation stands for each of the workgroups' own
     if (groups > 0)
-      split(recorder, bindings, { ...params, tiles, first, groups, count: groups * tiles * ROW_TILE });
+      split(recorder, bindings, { tiles, first, groups, count: groups * tiles * ROW_TILE }, params);
   };
 }

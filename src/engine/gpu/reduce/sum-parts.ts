@@ -160,7 +160,7 @@ async function sumAll(
   const onChunk = run.noting("rows are split by their keys, groups found and summed up part by part");
   const record = (recorder: Recorder, chunk: Chunk) => {
     const parts = partsOf(chunk, rows, bits);
-    if (parts.count > 0) sum(recorder, bindings, { ...params, ...parts });
+    if (parts.count > 0) sum(recorder, bindings, parts, params);
   };
   await run.eachChunk("sum parts", rows, record, { onChunk });
 }

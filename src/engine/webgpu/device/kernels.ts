@@ -5,7 +5,14 @@
 import { EngineError } from "../../../errors.js";
 import { getOrMake } from "../../gpu/get-or-make.js";
 import { type Binding, bindingsOf, type Constants, type KernelSource } from "../../gpu/kernel-source.js";
-import { type Bindings, type Kernel, MAX_WORKGROUPS, type Params, type Range } from "../../gpu/runtime.js";
+import {
+  type Bindings,
+  type Kernel,
+  MAX_WORKGROUPS,
+  type ParamLayers,
+  paramOf,
+  type Range,
+} from "../../gpu/runtime.js";
 import { BufferUsage, STAGE_COMPUTE } from "./gpu-flags.js";
 import { moduleCode } from "./module-code.js";
 import { native } from "./recorder.js";
@@ -27,7 +34,7 @@ export class Kernels {
   readonly #gpu: WebgpuRuntime;
   readonly #texts: KernelTexts;
   /** Kernels, and those that are being compiled, by the module's text. */
-  readonly #compiled = new Map<string, WebgpuKernel | Promise<WebgpuKernel>>();
+  readonly #compiled = new Map<string, Promise<WebgpuKernel>>();
   /** The same by source and constants: making a module's text takes longer than looking its kernel up. */
   readonly #known = new WeakMap<KernelSource, Map<string, WebgpuKernel>>();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
@@ -84,26 +91,16 @@ export class Kernels {
   ): Promise<WebgpuKernel<P, B>> {
     const known = getOrMake(this.#known, source, () => new Map<string, WebgpuKernel>());
     const values = JSON.stringify(constants);
-    const kernel =
-      known.get(values) ?? (await this.#compiledOf(source, await this.#codeOf(source, constants)));
+    const kernel = known.get(values) ?? (await this.#compiledOf(source, constants));
     known.set(values, kernel);
     return kernel as WebgpuKernel<P, B>;
   }
 
-  async #codeOf(source: KernelSource, constants: Constants): Promise<string> {
+  async #compiledOf(source: KernelSource, constants: Constants): Promise<WebgpuKernel> {
     await this.#texts.load(source);
-    return moduleCode(source, constants, this.#texts.of);
-  }
-
-  async #compiledOf(source: KernelSource, code: string): Promise<WebgpuKernel> {
-    const known = this.#compiled.get(code);
-    if (known instanceof WebgpuKernel) return known;
-    const compiled = known ?? this.#compile(source, code);
-    this.#compiled.set(code, compiled);
-    compiled.then(
-      (kernel) => this.#compiled.set(code, kernel),
-      () => this.#compiled.delete(code),
-    );
+    const code = moduleCode(source, constants, this.#texts.of);
+    const compiled = getOrMake(this.#compiled, code, () => this.#compile(source, code));
+    compiled.catch(() => this.#compiled.delete(code));
     return this.#gpu.guard(compiled);
   }
 
@@ -208,11 +205,11 @@ export class WebgpuKernel<P extends string = string, B extends string = string> 
   encode(
     pass: GPUComputePassEncoder,
     bindings: Bindings<B>,
-    params: Params<P>,
+    params: ParamLayers<P>,
     workgroups: number | readonly [number, number],
   ): void {
     const fields = this.source.params;
-    const words = Uint32Array.from(fields, (name) => params[name] ?? 0);
+    const words = Uint32Array.from(fields, (name) => paramOf(params, name));
     const [x, y] = typeof workgroups === "number" ? gridOf(workgroups) : workgroups;
     pass.setPipeline(this.pipeline);
     pass.setBindGroup(0, this.#group(bindings), fields.length > 0 ? [this.setUniform(words)] : []);
@@ -224,14 +221,10 @@ export class WebgpuKernel<P extends string = string, B extends string = string> 
     const ranges = this.names.map((name) => bindings[name as B]);
     const bound = this.#bound;
     const at = bound.findIndex((entry) => entry.ranges.every((range, i) => sameRange(range, ranges[i])));
-    if (at >= 0) {
-      bound.unshift(...bound.splice(at, 1));
-      return bound[0].group;
-    }
-    const group = this.makeGroup(ranges);
-    bound.unshift({ ranges, group });
+    const [entry = { ranges, group: this.makeGroup(ranges) }] = at < 0 ? [] : bound.splice(at, 1);
+    bound.unshift(entry);
     bound.length = Math.min(bound.length, KEPT_GROUPS);
-    return group;
+    return entry.group;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Records a submission's commands with a GPUCommandEncoder. */
-import type { Bindings, GpuBuffer, Kernel, Params, Recorder } from "../../gpu/runtime.js";
+import type { Bindings, GpuBuffer, Kernel, ParamLayers, Recorder } from "../../gpu/runtime.js";
 import type { WebgpuKernel } from "./kernels.js";
 
 export const native = (buffer: GpuBuffer): GPUBuffer => buffer as GPUBuffer;
@@ -13,7 +13,7 @@ export class WebgpuRecorder implements Recorder {
   dispatch<P extends string, B extends string>(
     kernel: Kernel<P, B>,
     bindings: Bindings<B>,
-    params: Params<P>,
+    params: ParamLayers<P>,
     workgroups: number | readonly [number, number],
   ): void {
     const pass = this.encoder.beginComputePass(this.describe(kernel.source.label));
