@@ -97,10 +97,12 @@ class Pieces<T extends ScalarType> implements ArrayStorage<T> {
 
 /** The pieces with elements of a range, and which of their own those are; at least one piece. */
 export function overlaps<T extends ScalarType>(pieces: readonly Piece<T>[], start: number, end: number) {
-  const parts = pieces.map((piece) => ({
-    ...piece,
-    from: Math.max(start - piece.first, 0),
-    to: Math.min(end - piece.first, piece.array.length),
+  const parts = pieces.map(({ gpu, first, array }) => ({
+    gpu,
+    first,
+    array,
+    from: Math.max(start - first, 0),
+    to: Math.min(end - first, array.length),
   }));
   const inside = parts.filter(({ from, to }) => from < to);
   return inside.length > 0 ? inside : [{ ...parts[0], from: 0, to: 0 }];

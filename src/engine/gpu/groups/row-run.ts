@@ -207,6 +207,8 @@ export class RowRun {
 
   /** Has kernels compiled beside those of the next submission: later ones need them. */
   compileAhead(sources: readonly KernelSource[], constants: Constants): void {
+    // kernels are there
+    if (this.host.gpu.traits.runsAtOnce) return;
     for (const source of sources) this.host.gpu.compile(source, constants).catch(() => {});
   }
 

@@ -147,16 +147,16 @@ async function countKeys(
   if (by === "keys" && rows >= LEAST_SAMPLED) {
     const sample = await run.step(sampleKeysKernel, {});
     const { CACHE: groups } = shape.constants;
-    const all = { ...params, total: rows, count: ROW_TILE, groups, replicas: Math.log2(MOST_REPLICAS) };
-    run.queue((recorder) => sample(recorder, { keys: bindings.keys, control: run.control }, all));
+    const all = { total: rows, count: ROW_TILE, groups, replicas: Math.log2(MOST_REPLICAS) };
+    run.queue((recorder) => sample(recorder, { keys: bindings.keys, control: run.control }, all, params));
   }
   const constants = { ...shape.constants, ...constantsOf(of), SUMMED: of !== null, FIRSTS: true };
   const count = await run.step(countKeysKernels[by], constants, shape.items);
   const data = of ? await run.bind(dataOf(of.column)) : undefined;
   const all = { ...bindings, table, states: counts, firsts, data, control: run.control };
-  const told = { ...of?.params, stride: countStride, ...params, ...shape.params };
+  const told = [shape.params, params, { stride: countStride }, of?.params ?? {}];
   const onChunk = run.noting(`${what} found by their keys`);
-  await run.eachChunk("count keys", rows, (recorder, chunk) => count(recorder, all, chunk, told), {
+  await run.eachChunk("count keys", rows, (recorder, chunk) => count(recorder, all, chunk, ...told), {
     onChunk,
     waits: behind === undefined,
   });
