@@ -36,64 +36,91 @@ function columnOf(Elements, length, elementAt) {
 }
 const sameOf = (i) => i;
 
-async function median(work, before = async () => {}) {
-  const times = [];
-  for (let run = -WARM; run < RUNS; run++) {
-    await before();
-    const start = performance.now();
-    await work();
-    if (run >= 0) times.push(performance.now() - start);
+/** The median times of a call on each of some devices, which take turns. */
+async function medians(each, work, before = async () => {}, runs = RUNS) {
+  const times = each.map(() => []);
+  for (let run = -WARM; run < runs; run++) {
+    for (const [i, on] of each.entries()) {
+      await before(on);
+      const start = performance.now();
+      await work(on);
+      if (run >= 0) times[i].push(performance.now() - start);
+    }
   }
-  return times.sort((a, b) => a - b)[Math.floor(RUNS / 2)];
+  return times.map((list) => list.sort((a, b) => a - b)[Math.floor(runs / 2)]);
 }
+
+const median = async (work) => (await medians([null], work))[0];
 
 function check(isRight, what) {
   if (!isRight) throw new Error(`wrong answer: ${what}`);
 }
 
-async function measureMap(device, size) {
+/** @returns by operation the times of each device */
+async function measureMaps(devices, size, runs = RUNS) {
   const keys = columnOf(Uint32Array, size, keyOf);
   const values = columnOf(Uint32Array, size, sameOf);
-  const [k, v] = [await device.upload(keys), await device.upload(values)];
-  const map = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
+  const newMap = (device) => StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
   const rows = {};
-  rows.insert = await median(
-    () => map.insert(k, v),
-    () => map.clear(),
+  const each = [];
+  for (const device of devices)
+    each.push({ map: await newMap(device), k: await device.upload(keys), v: await device.upload(values) });
+  const timed = (work, before) => medians(each, work, before, runs);
+  rows.insert = await timed(
+    ({ map, k, v }) => map.insert(k, v),
+    ({ map }) => map.clear(),
   );
-  check(map.size === size, "insert");
-  rows.find = await median(async () => {
+  for (const { map } of each) check(map.size === size, "insert");
+  rows.find = await timed(async ({ map, k }) => {
     const { values, found } = await map.find(k, { output: "device" });
     for (const array of [values, found]) array.destroy();
   });
-  const { values: answers, found } = await map.find(k, { output: "device" });
-  const [some, flags] = [await answers.read(), await found.read()];
-  check(flags.every((flag) => flag === 1) && some.every((value, i) => value === i), "find");
-  for (const array of [answers, found]) array.destroy();
-  rows.erase = await median(
-    async () => check((await map.erase(k)).erased === size, "erase"),
-    async () => void (await map.insert(k, v)),
+  for (const { map, k } of each) {
+    const { values: answers, found } = await map.find(k, { output: "device" });
+    const [some, flags] = [await answers.read(), await found.read()];
+    check(flags.every((flag) => flag === 1) && some.every((value, i) => value === i), "find");
+    for (const array of [answers, found]) array.destroy();
+  }
+  rows.erase = await timed(
+    async ({ map, k }) => check((await map.erase(k)).erased === size, "erase"),
+    async ({ map, k, v }) => void (await map.insert(k, v)),
   );
-  await map[Symbol.asyncDispose]();
-  for (const array of [k, v]) array.destroy();
-  const [up, down] = [
-    await device.pinned("u32", size, "upload"),
-    await device.pinned("u32", size, "readback"),
-  ];
-  up.array.set(keys);
-  const flat = await StaticMap.create(device, { key: "u32", value: "u32", capacity: size });
-  rows["insert, pinned"] = await median(
-    () => flat.insert(up, up),
-    () => flat.clear(),
+  for (const { map, k, v } of each.splice(0)) {
+    await map[Symbol.asyncDispose]();
+    for (const array of [k, v]) array.destroy();
+  }
+  for (const device of devices) {
+    const up = await device.pinned("u32", size, "upload");
+    up.array.set(keys);
+    const down = [];
+    for (const type of ["u32", "u32", "u8"]) down.push(await device.pinned(type, size, "readback"));
+    each.push({ map: await newMap(device), up, down });
+  }
+  rows["insert, pinned"] = await timed(
+    ({ map, up }) => map.insert(up, up),
+    ({ map }) => map.clear(),
   );
-  const into = { values: down, found: await device.pinned("u8", size, "readback") };
-  rows["find, pinned"] = await median(() => flat.find(up, { into }));
-  check(
-    down.array.every((value, i) => value === keys[i]),
-    "find, pinned",
+  rows["find, pinned"] = await timed(({ map, up, down: [values, , found] }) =>
+    map.find(up, { into: { values, found } }),
   );
-  await flat[Symbol.asyncDispose]();
-  for (const array of [up, down, into.found]) array.destroy();
+  for (const { down } of each) {
+    check(
+      down[0].array.every((value, i) => value === keys[i]),
+      "find, pinned",
+    );
+  }
+  rows["retrieveAll, pinned"] = await timed(({ map, down: [keys, values] }) =>
+    map.retrieveAll({ into: { keys, values } }),
+  );
+  for (const { map, up, down } of each) {
+    const isSame = down[0].array.every((key, i) => key === down[1].array[i]);
+    check(
+      isSame && new Set(down[0].array.subarray(0, 2 ** 20)).size === Math.min(size, 2 ** 20),
+      "retrieveAll",
+    );
+    await map[Symbol.asyncDispose]();
+    for (const array of [up, ...down]) array.destroy();
+  }
   return rows;
 }
 
@@ -201,24 +228,22 @@ const results = {};
 for (const [which, asked] of Object.entries(devices)) {
   const device = await openDevice(asked);
   const ms = {};
-  const parts = [
-    ["", () => measureMap(device, N)],
-    ["2^16 keys: ", () => measureMap(device, 2 ** 16)],
-    ["", () => measureTables(device, N)],
-  ];
-  for (const [prefix, measure] of parts) {
-    for (const [row, took] of Object.entries(await measure())) {
-      ms[prefix + row] = took;
-      console.error(`${which}: ${prefix}${row}: ${took.toFixed(3)} ms`);
-    }
-  }
+  for (const [row, [took]] of Object.entries(await measureMaps([device], N))) ms[row] = took;
+  Object.assign(ms, await measureTables(device, N));
   results[which] = { info: device.info, ms };
+  console.error(which, ms);
   device.destroy();
 }
-const rows = Object.keys(results.one.ms).map((operation) => {
-  const [one, several] = [results.one.ms[operation], results.several.ms[operation]];
-  return { operation, one, several, "speed-up": one / several };
-});
+// what is this short differs more between processes than between devices: they take turns
+const both = [];
+for (const asked of Object.values(devices)) both.push(await openDevice(asked));
+const small = await measureMaps(both, 2 ** 16, 20 * RUNS);
+for (const device of both) device.destroy();
+const rowOf = (operation, one, several) => ({ operation, one, several, "speed-up": one / several });
+const rows = [
+  ...Object.entries(results.one.ms).map(([row, took]) => rowOf(row, took, results.several.ms[row])),
+  ...Object.entries(small).map(([row, took]) => rowOf(`2^16 keys: ${row}`, ...took)),
+];
 console.log(`${results.one.info.name}, and ${results.several.info.name}; ${N} keys; ms`);
 console.table(
   rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
