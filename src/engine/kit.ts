@@ -96,7 +96,6 @@ export {
   type ParamLayers,
   type Params,
   type PinnedPiece,
-  paramOf,
   type Range,
   type Readback,
   type Recorder,

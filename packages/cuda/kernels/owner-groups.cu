@@ -1,4 +1,4 @@
-// Groups that several GPUs made of their own rows become groups of all rows. Their lists lie one after another on one GPU:
+// Groups that several GPUs made of their own rows become groups of all rows. Their keys lie one after another on one GPU:
 // groups of one list differ, and are in the order of their first rows, and so are the lists. Groups of several lists with
 // one key are one group, in the place of the first of them.
 //
@@ -6,7 +6,8 @@
 //   group_find    slots (zeroed): of each key the number of its first group, and 1 more; found[i]: the slot of group i
 //   group_count   counts[block]: groups that are the first of their keys, of 2,048 each
 //   group_place   places[i]: where group i goes, if it is the first of its key; counts are those sums before each block
-//   group_merge   to[the place of its key] takes in an element of each group of a list; lists come in their order
+//   group_merge   to[the place of its key] takes in an element of each group of a list, whose column may be another GPU's;
+//                 lists come in their order
 //
 // group_find probes linearly, from a hash on; a slot never changes its key, only to an earlier group of the same. Blocks
 // of 256. Bytes a group of a word's key and two sums: 4 + 2 × 8 read, 12 to 30 for slots, once each 8 written.
@@ -112,7 +113,7 @@ WARPMAP_KERNEL(group_merge, group_merge_arguments, 256, 8) {
   eachElementOf(a.COUNT, [&](u64 element) {
     const u64 i = a.FIRST + element;
     const u32 first = firstOfKey(a, i);
-    const u32* const from = (const u32*)a.column.at + i * a.WORDS;
+    const u32* const from = (const u32*)a.column.at + element * a.WORDS;
     u32* const to = (u32*)a.to.at + u64(((const u32*)a.places.at)[first]) * a.WORDS;
     if (first != i) {
       if (a.HOW == MERGE_SUM) {

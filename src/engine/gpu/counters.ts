@@ -16,7 +16,7 @@ export function countersOf<const N extends string>(type: string, names: readonly
       const words = new Uint32Array(bytes.buffer, bytes.byteOffset, names.length);
       // Object.fromEntries takes ten times as long
       const counters = {} as Record<N, number>;
-      for (const [i, name] of names.entries()) counters[name] = words[i];
+      for (let i = 0; i < names.length; i++) counters[names[i]] = words[i];
       return counters;
     },
   };

@@ -9,12 +9,18 @@ import { Result } from "./ffi.js";
 
 /** How long an event is polled for: a thread that is woken then makes a wait 5 % longer at most. */
 const POLL_MS = 14;
-/** How long of that nothing else runs: small calls end within it, and a turn of the event loop takes up to 8 µs. */
+/**
+ * How long of that nothing else runs, where no other event is polled for: small calls end within it, and a turn of the
+ * event loop takes up to 8 µs.
+ */
 const SPIN_MS = 0.03;
 /** How often an event is asked for in a turn of the event loop, which leaves 450 bytes of garbage behind. */
 const ASKED = 8;
 /** How long waits may end one after the other without a turn of the event loop. */
 const TURN_MS = 8;
+
+/** Events that are polled for. */
+let polled = 0;
 
 export class Waiting {
   #worker: Worker | undefined;
@@ -32,20 +38,22 @@ export class Waiting {
   wait(event: number): number | Promise<number> {
     const { api } = this.driver;
     const start = performance.now();
-    const end = this.#mayGoOn(start) ? start + SPIN_MS : start;
+    const end = polled === 0 && this.#mayGoOn(start) ? start + SPIN_MS : start;
     while (performance.now() < end) {
       const result = api.cuEventQuery(event);
       if (result !== Result.NOT_READY) return result;
     }
+    polled++;
     return new Promise((resolve) => {
       const poll = () => {
         let result: number = Result.NOT_READY;
         // else the event is gone, and who waits for it was told
         for (let i = 0; i < ASKED && result === Result.NOT_READY && !this.#isClosed; i++)
           result = api.cuEventQuery(event);
-        if (this.#isClosed || result !== Result.NOT_READY) resolve(result);
-        else if (performance.now() > start + POLL_MS) resolve(this.#block(event));
-        else setImmediate(poll);
+        const isOver = this.#isClosed || result !== Result.NOT_READY;
+        if (!isOver && performance.now() <= start + POLL_MS) return setImmediate(poll);
+        polled--;
+        return resolve(isOver ? result : this.#block(event));
       };
       setImmediate(poll);
     });

@@ -19,16 +19,18 @@ export function listed(all: readonly GroupsOf[]): { starts: readonly number[]; g
 }
 
 /**
- * The columns of all groups on the first GPU: where they are, or copies. The other GPUs' are read until a fence of all
- * GPUs, as that of giving `scratch` back.
+ * The columns of all groups, from one on, on the first GPU: where they are, or copies. The other GPUs' are read until a
+ * fence of all GPUs, as that of giving `scratch` back.
  */
 export async function collected(
   { gpus }: SeveralHost,
   scratch: Scratch,
   all: readonly GroupsOf[],
+  from = 0,
 ): Promise<{ readonly range: Range; readonly words: number }[]> {
   const { starts, groups } = listed(all);
-  const columnsOf = ({ columns }: GroupsOf) => (columns as readonly WordColumn[]).map(({ values }) => values);
+  const columnsOf = ({ columns }: GroupsOf) =>
+    (columns.slice(from) as readonly WordColumn[]).map(({ values }) => values);
   const columns = columnsOf(all[0]).map(({ width, data }) => ({ words: width / 4, range: rangeOf(data) }));
   if (all.length === 1 && all[0].gpu === 0) return columns;
   const copies = await settled(
@@ -44,6 +46,27 @@ export async function collected(
     }
   });
   return copies.map(({ words, buffer }) => ({ words, range: { buffer } }));
+}
+
+/**
+ * A column of one GPU's groups as the first GPU reads it, after `collected`: where it is, or a copy where that is out of
+ * reach.
+ */
+export async function readByFirst(
+  { gpus }: SeveralHost,
+  scratch: Scratch,
+  { gpu, groups, columns }: GroupsOf,
+  c: number,
+): Promise<Range> {
+  const { width, data } = (columns[c] as WordColumn).values;
+  if (gpus.reaches(0, gpu)) return rangeOf(data);
+  const bytes = groups * width;
+  const buffer = await scratch.buffer(bytes + 4);
+  const from = { gpu, ...rangeOf(data) };
+  await gpus.hosts[0].gpu.submit("collect", () =>
+    gpus.copy(0, from, { gpu: 0, buffer, offset: 0 }, bytes),
+  );
+  return { buffer };
 }
 
 /** A new column of so many groups, like those of the GPUs; and what lies there, an array of the first GPU. */

@@ -12,7 +12,8 @@ import {
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
-import { collected, type GroupsOf, listed, newColumn } from "./groups-of.js";
+import { collected, type GroupsOf, listed, newColumn, readByFirst } from "./groups-of.js";
+import { settled } from "./gpus.js";
 import { rangeOf } from "./inputs.js";
 import { GROUP_TILE, groupKernels, ownerKernels } from "./owner-kernels.js";
 import type { SeveralHost } from "./results.js";
@@ -46,10 +47,9 @@ export async function mergeGroups(
   const scratch = new Scratch(gpu);
   const merged: DeviceColumn[] = [];
   const { starts, groups: COUNT } = listed(all);
-  const lists = all.map(({ groups }, i) => ({ FIRST: starts[i], COUNT: groups }));
   const room = async (words: number): Promise<Range> => ({ buffer: await scratch.buffer(4 * words + 4) });
   try {
-    const columns = await collected(host, scratch, all);
+    const keyColumns = await collected(host, scratch, all, reductions.length);
     const [pack, find, count, offsets, place, merge] = await Promise.all([
       gpu.compile(groupKernels.pack, {}),
       gpu.compile(groupKernels.find, {}),
@@ -58,7 +58,6 @@ export async function mergeGroups(
       gpu.compile(groupKernels.place, {}),
       gpu.compile(groupKernels.merge, {}),
     ]);
-    const keyColumns = columns.slice(reductions.length);
     const WORDS = keyColumns.reduce((sum, { words }) => sum + words, 0);
     const keys = keyColumns.length === 1 ? keyColumns[0].range : await room(COUNT * WORDS);
     const SLOTS = SLOTS_PER_GROUP * COUNT;
@@ -86,23 +85,21 @@ export async function mergeGroups(
       [{ buffer: ends.buffer, offset: 0, into }],
     );
     const [, groups] = new Uint32Array(into.buffer);
-    const made: Range[] = [];
-    for (const c of reductions.keys()) {
+    for (const [c, reduction] of reductions.entries()) {
       const { column, there } = await newColumn(host, all, c, groups);
       merged.push(column);
-      made.push(rangeOf(there));
-    }
-    await gpu.submit("merge groups", (recorder) => {
-      for (const [c, reduction] of reductions.entries()) {
-        const { range: column, words: WORDS } = columns[c];
-        const FORM = "form" in reduction ? FORMS[reduction.form] : 0;
-        const bindings = { slots, found, places, column, to: made[c] };
-        for (const list of lists) {
-          const params = { WORDS, HOW: HOW[reduction.kind], FORM, ...list };
-          recorder.dispatch(merge, bindings, params, blocksFor(list.COUNT));
+      const to = rangeOf(there);
+      const WORDS = column.values.width / 4;
+      const FORM = "form" in reduction ? FORMS[reduction.form] : 0;
+      const lists = await settled(all.map((list) => readByFirst(host, scratch, list, c)));
+      await gpu.submit("merge groups", (recorder) => {
+        for (const [i, { groups: COUNT }] of all.entries()) {
+          const bindings = { slots, found, places, column: lists[i], to };
+          const params = { WORDS, HOW: HOW[reduction.kind], FORM, FIRST: starts[i], COUNT };
+          recorder.dispatch(merge, bindings, params, blocksFor(COUNT));
         }
-      }
-    });
+      });
+    }
     return { groups, columns: merged, groupOf: null };
   } catch (error) {
     destroyColumns(merged);

@@ -77,8 +77,12 @@ export async function summandsOf(
     const told = isSurveyed
       ? await survey(run, rows, { column, form })
       : () => ({ bits, lowest: 0, isSpecial: false });
-    const summand = { column, form, isTold: !isSurveyed, told: () => summandOf({ column, form }, told()) };
-    summands.set(column.values, summand);
+    let made: Summand | undefined;
+    const once = () => {
+      made ??= summandOf({ column, form }, told());
+      return made;
+    };
+    summands.set(column.values, { column, form, isTold: !isSurveyed, told: once });
   }
   return summands;
 }
