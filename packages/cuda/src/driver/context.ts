@@ -149,10 +149,15 @@ export class CudaContext {
     this.#covered = Math.max(this.#covered, submitted);
   }
 
-  /** The same, at once where nothing was submitted since a wait. */
+  /** Something was submitted since a wait. */
+  get isBusy(): boolean {
+    return this.#covered < this.#submitted;
+  }
+
+  /** The same, at once where nothing was. */
   async idle(what: string): Promise<void> {
     this.checkAlive();
-    if (this.#covered < this.#submitted) await this.arrived(what);
+    if (this.isBusy) await this.arrived(what);
   }
 
   /** What is submitted here later runs after all that was submitted to `other` by now. */

@@ -52,7 +52,8 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
 
   /** Where elements are marked in an array that the first GPU does not have as a whole, by way of one that it has. */
   override insert(keys: Input<K>, values: Input<V> | null, policy: InsertPolicy, call: InsertCall) {
-    return this.#carried(keys, values, call, async (keys, values, { rejected, ...call }) => {
+    return this.#carried(keys, values, call, async (keys, values, call) => {
+      const { rejected } = call;
       if (!rejected) return super.insert(keys, values, policy, call);
       if (isOnFirstGpu(rejected)) {
         return super.insert(keys, values, policy, { ...call, rejected: piecesOf(rejected)[0].array });
@@ -111,12 +112,16 @@ export class OneGpuTable<K extends KeyType, V extends ValueType> extends CudaTab
     work: (keys: Input<K>, values: Input<V> | null, call: C) => Promise<T>,
   ): Promise<T> {
     const freeing: (() => void)[] = [];
-    const there = async <I>(input: I): Promise<I> => {
-      if (Array.isArray(input)) return Promise.all(input.map(there)) as Promise<I>;
-      if (!(input instanceof DeviceArray)) return input;
+    const bring = async (input: DeviceArray) => {
       const { array, free } = await this.toFirstGpu(input);
       if (free) freeing.push(free);
-      return array as I;
+      return array;
+    };
+    // most are there: a promise for each takes longer than all else here
+    const there = <I>(input: I): I | Promise<I> => {
+      if (Array.isArray(input)) return Promise.all(input.map(there)) as Promise<I>;
+      if (!(input instanceof DeviceArray)) return input;
+      return (isOnFirstGpu(input) ? piecesOf(input)[0].array : bring(input)) as I | Promise<I>;
     };
     try {
       const given = [await there(keys), values && (await there(values))] as const;

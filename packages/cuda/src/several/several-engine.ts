@@ -151,7 +151,8 @@ export class SeveralEngine implements BareEngine {
       },
       lend: () => storage.lend(),
       async regain() {
-        await settled(gpus.hosts.map(({ gpu }) => gpu.context.idle("A call with a pinned array")));
+        const busy = gpus.hosts.filter(({ gpu }) => gpu.context.isBusy);
+        await settled(busy.map(({ gpu }) => gpu.context.idle("A call with a pinned array")));
       },
       destroy: () => storage.destroy(),
     };
