@@ -63,9 +63,7 @@ export async function readByFirst(
   const bytes = groups * width;
   const buffer = await scratch.buffer(bytes + 4);
   const from = { gpu, ...rangeOf(data) };
-  await gpus.hosts[0].gpu.submit("collect", () =>
-    gpus.copy(0, from, { gpu: 0, buffer, offset: 0 }, bytes),
-  );
+  await gpus.hosts[0].gpu.submit("collect", () => gpus.copy(0, from, { gpu: 0, buffer, offset: 0 }, bytes));
   return { buffer };
 }
 

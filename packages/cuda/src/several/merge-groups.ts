@@ -12,8 +12,8 @@ import {
 } from "warpmap/engine";
 import { blocksFor } from "../table/table-state.js";
 import { startsOf } from "./exchange.js";
-import { collected, type GroupsOf, listed, newColumn, readByFirst } from "./groups-of.js";
 import { settled } from "./gpus.js";
+import { collected, type GroupsOf, listed, newColumn, readByFirst } from "./groups-of.js";
 import { rangeOf } from "./inputs.js";
 import { GROUP_TILE, groupKernels, ownerKernels } from "./owner-kernels.js";
 import type { SeveralHost } from "./results.js";

@@ -35,7 +35,7 @@ import { insertInTurn } from "./filling.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, InputsAhead } from "./inputs.js";
 import { partSlots, statsOfAll } from "./part-tables.js";
-import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
+import { arrayOf, cutSpans, type RoundSize, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { exchangeRemark, type GoBack, HOST_ROUND, inRounds, ROUND } from "./rounds.js";
 import { SortedBatch } from "./sorted-batch.js";
@@ -137,7 +137,9 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       return (on: Gpus) => results.bringBack(exchange, spans, [flags], [[0]], on);
     };
     // equal keys of the whole batch meet
-    await results.keepUnlessThrown(() => this.#eachRound([keys, null, call], work, Number.POSITIVE_INFINITY));
+    await results.keepUnlessThrown(() =>
+      this.#eachRound([keys, null, call], work, { most: Number.POSITIVE_INFINITY }),
+    );
     return { chosen: results.outputs[0] as DeviceArray<"u8">, selected };
   }
 
@@ -329,7 +331,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     );
   }
 
-  #answeringRound([keys, values, call]: TableBatch<K, V>, { outputs }: Columns): number {
+  #answeringRound([keys, values, call]: TableBatch<K, V>, { outputs }: Columns): RoundSize {
     return this.#roundOf([keys, values, call.where, ...outputs]);
   }
 
@@ -338,7 +340,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const { host, parts, spec } = this;
     const [keys, , call] = batch;
     if (typeof spec.key !== "string" || Array.isArray(spec.value) || !host.gpus.reachAll) return false;
-    const [longest = []] = cutSpans(this.#spans(keys), this.#answeringRound(batch, results));
+    const { most } = this.#answeringRound(batch, results);
+    const [longest = []] = cutSpans(this.#spans(keys), { most });
     const count = Math.max(0, ...longest.map((span) => span.count));
     return count > 0 && parts.every((part) => part.sortsFinds(count, call));
   }
@@ -374,19 +377,20 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     );
   }
 
-  /** Elements of a GPU in a round: of columns that all lie on the GPUs, or of others. */
-  #roundOf(columns: readonly unknown[]): number {
-    return this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND);
+  /** Rounds of columns that all lie on the GPUs, or of others. */
+  #roundOf(columns: readonly unknown[]): RoundSize {
+    const areGrowing = !areThere(columns.flat());
+    return { most: this.host.least.round ?? (areGrowing ? HOST_ROUND : ROUND), areGrowing };
   }
 
-  /** Brings elements to their owners round by round, who work on them. @param most elements of a GPU in a round */
+  /** Brings elements to their owners round by round, who work on them. */
   #eachRound(
     [keys, values, call]: TableBatch<K, V>,
     work: (round: TableRound<K, V>) => Promise<GoBack | undefined>,
-    most = this.#roundOf([keys, values, call.where]),
+    size = this.#roundOf([keys, values, call.where]),
   ): Promise<void> {
     const batch = [keys, values, call] as const;
-    return this.#inRounds(batch, most, {
+    return this.#inRounds(batch, size, {
       exchange: (on, spans, arriving) => this.#exchanged(on, spans, batch, arriving),
       work,
     });
@@ -394,7 +398,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
 
   async #inRounds<R extends Exchanged>(
     [keys, values, call]: TableBatch<K, V>,
-    most: number,
+    size: RoundSize,
     { exchange, work }: TableWork<R>,
   ): Promise<void> {
     const { gpus } = this.host;
@@ -402,7 +406,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     call.signal?.throwIfAborted();
     const spans = this.#spans(keys);
     const total = lengthOf(inputsOf(keys));
-    const rounds = cutSpans(spans, most);
+    const rounds = cutSpans(spans, size);
     const sums = { done: 0, moved: 0, selected: 0 };
     const columns = [
       ...typedColumns(keys, this.spec.key),
