@@ -31,7 +31,9 @@ import { ROW_TILE, type RowParams, rowCounters } from "./row-kernels.js";
 import type { RecordLayout } from "./row-records.js";
 import { type ScanStep, scanKernels } from "./scan.js";
 
+/** Counters before a call. */
 const NONE = rowCounters.read(new Uint8Array(rowCounters.bytes));
+
 /** Elements of a step that is not worth waiting for. */
 const AT_ONCE = { software: 2 ** 22, hardware: 2 ** 24 } as const;
 
@@ -61,7 +63,10 @@ export interface OverOptions extends StepOptions {
   readonly dispatched?: boolean;
 }
 
-/** Records one dispatch of a kernel; `count` says over how many invocations. Of params the first that has a value counts. */
+/**
+ * Records one dispatch of a kernel; `count` says over how many invocations. Of several objects of parameters the first
+ * that has a value counts.
+ */
 export type RowStep<B extends string> = (
   recorder: Recorder,
   bindings: Bindings<B>,
@@ -207,7 +212,7 @@ export class RowRun {
 
   /** Has kernels compiled beside those of the next submission: later ones need them. */
   compileAhead(sources: readonly KernelSource[], constants: Constants): void {
-    // kernels are there
+    // else they are looked up when they run
     if (this.host.gpu.traits.runsAtOnce) return;
     for (const source of sources) this.host.gpu.compile(source, constants).catch(() => {});
   }
