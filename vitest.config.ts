@@ -44,7 +44,7 @@ const CUDA_ONLY = "packages/cuda/test/**/*.test.ts";
 const REFUSED = "test/engine/webgpu/refused.test.ts";
 /** Levels of GPU engines, with options that users do not have. */
 const GPU_LEVELS =
-  "test/engine/gpu/{groups/group-rows,join/{join-columns,join-rows,join-tables,match-*},{lists,reduce,sketches,strings}/*}.test.ts";
+  "test/engine/gpu/{groups/{group-rows,params},join/{join-columns,join-rows,join-tables,match-*},{lists,reduce,sketches,strings}/*}.test.ts";
 /** Servers and worker processes, for which tests wait more than they work. */
 const CLUSTER_ONLY = "test/cluster/**/*.test.ts";
 /** Tools of those who work on warpmap, which start many processes, and benchmarks that compare with DuckDB. */
