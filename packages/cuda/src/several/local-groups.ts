@@ -32,18 +32,18 @@ const SURVEYED = 2 ** 22;
 const manyGroups = new Error("groups are many");
 
 /** Whether so many rows have few groups, so that GPUs make them of their own rows first. */
-const isFew = (groups: number, rows: number) => groups <= rows / LEAST_ROWS;
+const isFew = (groups: number, rows: number, least: number) => groups * least <= rows;
 
 /**
  * Whether a GPU's rows have few groups, by hashes of some: those of the sample, and others, which no more rows than
  * seldom ones are of, and which are likely not much more than what A. Chao estimates ("Nonparametric estimation of the
  * number of classes in a population", 1984).
  */
-export function areFew(sample: Uint32Array, rows: number): boolean {
+export function areFew(sample: Uint32Array, rows: number, least = LEAST_ROWS): boolean {
   const { groups, once, twice } = timesSeen(sample);
   const seldom = (rows * once) / sample.length;
   const others = twice < LEAST_TWICE ? seldom : Math.min(seldom, (once * once) / (2 * twice));
-  return isFew(groups + others, rows);
+  return isFew(groups + others, rows, least);
 }
 
 /** How many hashes a sample has, and how many of them once and twice: a table of them is faster than sorting. */
@@ -94,11 +94,12 @@ export async function groupLocally(
 ): Promise<GroupsOf[] | null> {
   const keyParts = keyPartsOf(keys) as KeyPart[];
   const each = keys.rows / host.gpus.count;
+  const least = host.least.ofGroup ?? LEAST_ROWS;
   const isSurveyed =
     each >= (host.least.surveyed ?? SURVEYED) && keyParts.length === 1 && keyParts[0].each === 1;
-  if (!isSurveyed && !areFew(await sampledRows(host, keys.rows, keyParts), each)) return null;
+  if (!isSurveyed && !areFew(await sampledRows(host, keys.rows, keyParts), each, least)) return null;
   const onSurvey = (groups: number) => {
-    if (!isFew(groups, each)) throw manyGroups;
+    if (!isFew(groups, each, least)) throw manyGroups;
   };
   const rows = RowsThere.placed(host, keys.rows, "in place");
   const owners = [...parts.keys()].filter((gpu) => rows.counts[gpu] > 0);

@@ -41,6 +41,8 @@ export interface SeveralHost {
     readonly round?: number;
     /** Rows of a GPU from which its own survey tells whether groups are few. */
     readonly surveyed?: number;
+    /** Rows of a GPU for each group, from which on it groups them itself. */
+    readonly ofGroup?: number;
   };
 }
 
