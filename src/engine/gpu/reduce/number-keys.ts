@@ -150,7 +150,8 @@ async function countKeys(
     const all = { total: rows, count: ROW_TILE, groups, replicas: Math.log2(MOST_REPLICAS) };
     run.queue((recorder) => sample(recorder, { keys: bindings.keys, control: run.control }, all, params));
   }
-  const constants = { ...shape.constants, ...constantsOf(of), SUMMED: of !== null, FIRSTS: true };
+  const { WORDS, FLOATS } = constantsOf(of);
+  const constants = { ...shape.constants, WORDS, FLOATS, SUMMED: of !== null, FIRSTS: true };
   const count = await run.step(countKeysKernels[by], constants, shape.items);
   const data = of ? await run.bind(dataOf(of.column)) : undefined;
   const all = { ...bindings, table, states: counts, firsts, data, control: run.control };

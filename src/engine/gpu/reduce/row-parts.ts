@@ -152,10 +152,10 @@ async function splittingInto(run: RowRun, source: UnsplitRows, to: PartMemory, p
   const split = await run.step(splitRowsKernel, constants, items);
   const column = value ? dataOf(value.column) : carried?.data;
   const data = column && (await run.bind(column));
-  const bindings = { keys, data, partStarts, ...to };
-  const along = carried && { words: carried.words, bits: 32 * carried.words };
-  const all = { ...params, ...along, ...values };
-  const record = (recorder: Recorder, chunk: Chunk) => split(recorder, bindings, chunk, all);
+  const bindings = { keys, data, partStarts, cursors: to.cursors, items: to.items, words: to.words };
+  const along = carried ? { words: carried.words, bits: 32 * carried.words } : {};
+  const record = (recorder: Recorder, chunk: Chunk) =>
+    split(recorder, bindings, chunk, values ?? along, params);
   return () => run.eachChunk("split rows", rows, record, { waits: false });
 }
 

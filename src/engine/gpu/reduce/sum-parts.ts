@@ -134,7 +134,7 @@ async function sumParts(run: RowRun, work: Work): Promise<NumberedGroups | null>
   run.queue((recorder) => recorder.clear(control.buffer, 0, control.size));
   const { items, words, partStarts, params } = await split();
   const bindings = { control, partStarts, items, data: column ?? words, validity, counts, firsts, sums };
-  await sumAll(run, work, bindings, { ...of?.params, ...params, groups: most });
+  await sumAll(run, work, bindings, [{ groups: most }, params, of?.params ?? {}]);
   const { keyGroups: groups, keysLeft } = run.counters;
   if (keysLeft > 0) return null;
   const known = { firsts, counts, countStride: 1, sums: of && sums ? { of, range: sums } : undefined };
@@ -145,7 +145,7 @@ async function sumAll(
   run: RowRun,
   { rows, of, shape: { bits, slots } }: Work,
   bindings: { readonly [name: string]: Range | undefined },
-  params: RowParams,
+  params: readonly RowParams[],
 ): Promise<void> {
   const { maxInvocations: most } = run.host.gpu.traits;
   const NULLABLE = Boolean(of?.column.validity);
@@ -163,7 +163,7 @@ async function sumAll(
   const onChunk = run.noting("rows are split by their keys, groups found and summed up part by part");
   const record = (recorder: Recorder, chunk: Chunk) => {
     const parts = partsOf(chunk, rows, bits);
-    if (parts.count > 0) sum(recorder, bindings, parts, params);
+    if (parts.count > 0) sum(recorder, bindings, parts, ...params);
   };
   await run.eachChunk("sum parts", rows, record, { onChunk });
 }
