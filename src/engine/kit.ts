@@ -87,20 +87,20 @@ export {
 export { type BufferSource, GpuMemory } from "./gpu/memory/gpu-memory.js";
 export { readBytes } from "./gpu/memory/read-bytes.js";
 export { Pacer } from "./gpu/pacer.js";
-export {
-  type Bindings,
-  type GpuBuffer,
-  type GpuRuntime,
-  type GpuTraits,
-  type Kernel,
-  type ParamLayers,
-  type Params,
-  type PinnedPiece,
-  type Range,
-  type Readback,
-  type Recorder,
-  type Recording,
-  type Submitter,
+export type {
+  Bindings,
+  GpuBuffer,
+  GpuRuntime,
+  GpuTraits,
+  Kernel,
+  ParamLayers,
+  Params,
+  PinnedPiece,
+  Range,
+  Readback,
+  Recorder,
+  Recording,
+  Submitter,
 } from "./gpu/runtime.js";
 export { drawn, homeSlot, keyedWord } from "./hash.js";
 export { hashNames, NO_SEED, type OwnHash } from "./hash-names.js";
