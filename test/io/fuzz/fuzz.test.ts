@@ -119,7 +119,7 @@ function unlike(columns: Columns | undefined, { columns: expected, reason }: Ver
 
 function same(a: string | null, b: string | null): boolean {
   if (b === ANY) return a !== null;
-  if (a?.startsWith("\ufeff")) return same(a.slice(1), b); // the package of DuckDB drops a mark before a text
+  if (a?.startsWith("\ufeff") && a.slice(1) === b) return true; // the package of DuckDB drops a mark before a text
   if (a === "" || b === "") return (a || null) === (b || null); // DuckDB reads "" as null in csv
   if (b !== null && /^\d{5,}-|\(BC\)$|infinity$/.test(b)) return a !== null; // days that JavaScript has no name for
   if (a === null || b === null) return a === b;

@@ -53,17 +53,20 @@ export interface RoundSize {
   readonly areGrowing?: boolean;
 }
 
-/** Parts of a round that the first ones have where they grow. */
+/** Parts of a round that the first ones have where they grow, and what these come to. */
 const GROWTH = [1 / 4, 1 / 2];
+const GROWN = 3 / 4;
 
 /** Ranges of a batch in rounds of about as many elements. */
 export function cutSpans(spans: readonly Span[], { most, areGrowing = false }: RoundSize): Span[][] {
   const longest = Math.max(0, ...spans.map(({ count }) => count));
-  const rounds = Math.max(1, Math.ceil(longest / most));
-  const step = Math.min(most, Math.ceil(longest / rounds / STEP) * STEP);
+  const isGrowing = areGrowing && longest > most;
+  const short = isGrowing ? GROWN : 0;
+  const rounds = Math.max(1, Math.ceil(longest / most - short));
+  const step = Math.min(most, Math.ceil(longest / (rounds + short) / STEP) * STEP);
   const starts = [0];
   for (let start = 0; start < longest; starts.push(start)) {
-    const part = areGrowing && step < longest ? (GROWTH[starts.length - 1] ?? 1) : 1;
+    const part = isGrowing ? (GROWTH[starts.length - 1] ?? 1) : 1;
     start += Math.min(step, Math.ceil((part * step) / STEP) * STEP);
   }
   return starts.slice(1).map((end, round) => {

@@ -332,7 +332,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
   }
 
   #answeringRound([keys, values, call]: TableBatch<K, V>, { outputs }: Columns): RoundSize {
-    return this.#roundOf([keys, values, call.where, ...outputs]);
+    const size = this.#roundOf([keys, values, call.where, ...outputs]);
+    return { ...size, areGrowing: !areThere(outputs) };
   }
 
   /** Whether each GPU sorts keys to look up by owner and partition at once. */
@@ -379,8 +380,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
 
   /** Rounds of columns that all lie on the GPUs, or of others. */
   #roundOf(columns: readonly unknown[]): RoundSize {
-    const areGrowing = !areThere(columns.flat());
-    return { most: this.host.least.round ?? (areGrowing ? HOST_ROUND : ROUND), areGrowing };
+    return { most: this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND) };
   }
 
   /** Brings elements to their owners round by round, who work on them. */
