@@ -1,12 +1,12 @@
 // From which sizes on several GPUs share work: each rule of warpmap-cuda both ways, on the same data, in turns.
-// node several-crossovers.mjs [--gpus all|0,1] [--most 26] [--runs 15] [--warm 10] [--out report.json]
+// node several-crossovers.mjs [--gpus all|0,1] [--most 26] [--runs 15] [--warm 10] [--only joins] [--out report.json]
 // Times are of awaited calls, arrays on the devices, medians. Sizes are up to 2^most rows, keys or slots.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openDevice, StaticMap } from "warpmap";
 import { registerEngine } from "warpmap/engine";
-import { count, groupBy, join, sum } from "warpmap/relational";
+import { count, distinct, groupBy, join, sum } from "warpmap/relational";
 import { cudaEngine } from "warpmap-cuda";
 
 const { values: options } = parseArgs({
@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     most: { type: "string", default: "26" },
     runs: { type: "string", default: "15" },
     warm: { type: "string", default: "10" },
+    only: { type: "string", default: "" },
     out: { type: "string" },
   },
 });
@@ -66,6 +67,18 @@ const grouping = (log2, groups) => async (device) => {
   return { call, end: () => table.destroy() };
 };
 
+/** Rows of a key of which there are sixteen. */
+const distinctRows = (log2) => async (device) => {
+  const [size, keys] = [2 ** log2, 2 ** (log2 - 4)];
+  const table = await device.uploadTable({ key: columnOf(Uint32Array, size, (i) => keyOf(i) % keys) });
+  const call = async () => {
+    const rows = await distinct(table, { on: ["key"], output: "device" });
+    if (rows.numRows !== keys) throw new Error(`wrong answer: ${rows.numRows} rows`);
+    rows.destroy();
+  };
+  return { call, end: () => table.destroy() };
+};
+
 const joining = (leftLog2, rightLog2) => async (device) => {
   const [rows, others] = [2 ** leftLog2, 2 ** rightLog2];
   const left = await device.uploadTable({
@@ -108,6 +121,7 @@ const RULES = {
     (log2) => grouping(log2, 2 ** (log2 - 7)),
   ],
   "joins: one GPU; all": [{ rows: NEVER }, { rows: 1 }, sizes(18), (log2) => joining(log2 - 1, log2 - 1)],
+  "distinct rows: one GPU; all": [{ rows: NEVER }, { rows: 1 }, sizes(20), distinctRows],
   "insert and find, slots: one GPU; all": [{ slots: NEVER }, { slots: 1 }, sizes(20), mapping],
   "groups: rows go to owners; groups do": [
     { rows: 1, ofGroup: NEVER },
@@ -126,6 +140,7 @@ const RULES = {
 const rows = [];
 let info;
 for (const [rule, [first, second, at, made]] of Object.entries(RULES)) {
+  if (!rule.startsWith(options.only)) continue;
   const devices = [await openWith(first), await openWith(second)];
   [{ info }] = devices;
   for (const log2 of at) {

@@ -46,35 +46,21 @@ export function spansOf(length: number, bytes: number, gpus: number, least = SPR
   }).filter(({ count }) => count > 0);
 }
 
-export interface RoundSize {
-  /** Elements of a GPU at most. */
-  readonly most: number;
-  /** Of several rounds the first ones are shorter, so that copies of their results begin earlier. */
-  readonly areGrowing?: boolean;
-}
-
-/** Parts of a round that the first ones have where they grow, and what these come to. */
-const GROWTH = [1 / 4, 1 / 2];
-const GROWN = 3 / 4;
-
-/** Ranges of a batch in rounds of about as many elements. */
-export function cutSpans(spans: readonly Span[], { most, areGrowing = false }: RoundSize): Span[][] {
+/** Ranges of a batch in rounds of about as many elements, at most so many of a GPU in each. */
+export function cutSpans(spans: readonly Span[], most: number): Span[][] {
   const longest = Math.max(0, ...spans.map(({ count }) => count));
-  const isGrowing = areGrowing && longest > most;
-  const short = isGrowing ? GROWN : 0;
-  const rounds = Math.max(1, Math.ceil(longest / most - short));
-  const step = Math.min(most, Math.ceil(longest / (rounds + short) / STEP) * STEP);
-  const starts = [0];
-  for (let start = 0; start < longest; starts.push(start)) {
-    const part = isGrowing ? (GROWTH[starts.length - 1] ?? 1) : 1;
-    start += Math.min(step, Math.ceil((part * step) / STEP) * STEP);
-  }
-  return starts.slice(1).map((end, round) => {
-    const start = starts[round];
-    return spans
-      .filter(({ count }) => start < count)
-      .map(({ gpu, first, count }) => ({ gpu, first: first + start, count: Math.min(end, count) - start }));
-  });
+  const rounds = Math.max(1, Math.ceil(longest / most));
+  const step = Math.min(most, Math.ceil(longest / rounds / STEP) * STEP);
+  if (longest === 0) return [];
+  return Array.from({ length: Math.ceil(longest / step) }, (_, round) =>
+    spans
+      .filter(({ count }) => round * step < count)
+      .map(({ gpu, first, count }) => ({
+        gpu,
+        first: first + round * step,
+        count: Math.min(step, count - round * step),
+      })),
+  );
 }
 
 class Pieces<T extends ScalarType> implements ArrayStorage<T> {

@@ -43,8 +43,11 @@ import { severalRows } from "./several-rows.js";
 import { severalSketches } from "./several-sketches.js";
 import { SeveralTable } from "./several-table.js";
 
-/** Slots of a table below which one GPU has it all: calls on it wait for no exchange. */
-const SHARED_SLOTS = 2 ** 24;
+/**
+ * Slots of a table below which one GPU has it all: calls on it wait for no exchange. As measured on two H200, by batches of
+ * half as many keys (bench/several-crossovers.mjs).
+ */
+const SHARED_SLOTS = 2 ** 26;
 
 /** Slots that a table has for each GPU at most: as many as a hash of 32 bits has values. */
 const SLOTS_EACH = 2 ** 32;

@@ -8,8 +8,11 @@ import { keyPartsOf } from "./rows-there.js";
 import { distinctShared, reduceShared } from "./shared-groups.js";
 import { joinShared, type SharedSide, sharedSide } from "./shared-join.js";
 
-/** Rows of both sides, or of a table to group, below which one GPU has them all. */
-const SHARED_ROWS = 2 ** 22;
+/**
+ * Rows below which one GPU has them all: of both sides of a join, and of a table. As measured on two H200
+ * (bench/several-crossovers.mjs).
+ */
+const SHARED_ROWS = { joined: 2 ** 21, grouped: 2 ** 24, distinct: 2 ** 24 } as const;
 
 /**
  * @param first the operations of the first GPU, for callers of all
@@ -20,10 +23,12 @@ export function severalRows(
   first: RowOperations,
   parts: readonly RowOperations[],
 ): RowOperations {
-  const least = host.least.rows ?? SHARED_ROWS;
+  const isLarge = (rows: number, what: keyof typeof SHARED_ROWS) =>
+    rows >= (host.least.rows ?? SHARED_ROWS[what]);
   const joinColumns: RowOperations["joinColumns"] = async (left, right, call) => {
-    const isLarge = left.keys.rows + right.keys.rows >= least && left.keys.rows * right.keys.rows > 0;
-    const sides = isLarge ? [left, right].map(sharedSide) : [];
+    const [rows, others] = [left.keys.rows, right.keys.rows];
+    const isShared = isLarge(rows + others, "joined") && rows * others > 0;
+    const sides = isShared ? [left, right].map(sharedSide) : [];
     if (sides.length === 2 && sides.every((side) => side !== null)) {
       return joinShared(host, parts, sides as SharedSide[], call);
     }
@@ -31,12 +36,12 @@ export function severalRows(
   };
   const { reducer } = first;
   const reduce = async (keys: DeviceKeys, reductions: readonly Reduction[], call: ReduceCall) => {
-    const isShared = keys.rows >= least && !call.numbered;
+    const isShared = isLarge(keys.rows, "grouped") && !call.numbered;
     const grouped = isShared ? await reduceShared(host, parts, keys, reductions, call) : null;
     return grouped ?? (reducer as NonNullable<typeof reducer>).reduce(keys, reductions, call);
   };
   const distinctRows: RowOperations["distinctRows"] = async (keys, keep, call) => {
-    const keyParts = keys.rows >= least ? keyPartsOf(keys) : null;
+    const keyParts = isLarge(keys.rows, "distinct") ? keyPartsOf(keys) : null;
     return keyParts
       ? distinctShared(host, parts, keys, keyParts, keep, call)
       : first.distinctRows(keys, keep, call);

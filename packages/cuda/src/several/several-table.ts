@@ -35,7 +35,7 @@ import { insertInTurn } from "./filling.js";
 import { type Gpus, settled } from "./gpus.js";
 import { type Inputs, InputsAhead } from "./inputs.js";
 import { partSlots, statsOfAll } from "./part-tables.js";
-import { arrayOf, cutSpans, type RoundSize, type Span, spansOfBatch } from "./pieces.js";
+import { arrayOf, cutSpans, type Span, spansOfBatch } from "./pieces.js";
 import { Columns, type SeveralHost } from "./results.js";
 import { exchangeRemark, type GoBack, HOST_ROUND, inRounds, ROUND } from "./rounds.js";
 import { SortedBatch } from "./sorted-batch.js";
@@ -137,9 +137,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
       return (on: Gpus) => results.bringBack(exchange, spans, [flags], [[0]], on);
     };
     // equal keys of the whole batch meet
-    await results.keepUnlessThrown(() =>
-      this.#eachRound([keys, null, call], work, { most: Number.POSITIVE_INFINITY }),
-    );
+    await results.keepUnlessThrown(() => this.#eachRound([keys, null, call], work, Number.POSITIVE_INFINITY));
     return { chosen: results.outputs[0] as DeviceArray<"u8">, selected };
   }
 
@@ -331,9 +329,8 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     );
   }
 
-  #answeringRound([keys, values, call]: TableBatch<K, V>, { outputs }: Columns): RoundSize {
-    const size = this.#roundOf([keys, values, call.where, ...outputs]);
-    return { ...size, areGrowing: !areThere(outputs) };
+  #answeringRound([keys, values, call]: TableBatch<K, V>, { outputs }: Columns): number {
+    return this.#roundOf([keys, values, call.where, ...outputs]);
   }
 
   /** Whether each GPU sorts keys to look up by owner and partition at once. */
@@ -341,8 +338,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     const { host, parts, spec } = this;
     const [keys, , call] = batch;
     if (typeof spec.key !== "string" || Array.isArray(spec.value) || !host.gpus.reachAll) return false;
-    const { most } = this.#answeringRound(batch, results);
-    const [longest = []] = cutSpans(this.#spans(keys), { most });
+    const [longest = []] = cutSpans(this.#spans(keys), this.#answeringRound(batch, results));
     const count = Math.max(0, ...longest.map((span) => span.count));
     return count > 0 && parts.every((part) => part.sortsFinds(count, call));
   }
@@ -378,19 +374,19 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     );
   }
 
-  /** Rounds of columns that all lie on the GPUs, or of others. */
-  #roundOf(columns: readonly unknown[]): RoundSize {
-    return { most: this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND) };
+  /** Elements of a GPU in a round: of columns that all lie on the GPUs, or of others. */
+  #roundOf(columns: readonly unknown[]): number {
+    return this.host.least.round ?? (areThere(columns.flat()) ? ROUND : HOST_ROUND);
   }
 
-  /** Brings elements to their owners round by round, who work on them. */
+  /** Brings elements to their owners round by round, who work on them. @param most elements of a GPU in a round */
   #eachRound(
     [keys, values, call]: TableBatch<K, V>,
     work: (round: TableRound<K, V>) => Promise<GoBack | undefined>,
-    size = this.#roundOf([keys, values, call.where]),
+    most = this.#roundOf([keys, values, call.where]),
   ): Promise<void> {
     const batch = [keys, values, call] as const;
-    return this.#inRounds(batch, size, {
+    return this.#inRounds(batch, most, {
       exchange: (on, spans, arriving) => this.#exchanged(on, spans, batch, arriving),
       work,
     });
@@ -398,7 +394,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
 
   async #inRounds<R extends Exchanged>(
     [keys, values, call]: TableBatch<K, V>,
-    size: RoundSize,
+    most: number,
     { exchange, work }: TableWork<R>,
   ): Promise<void> {
     const { gpus } = this.host;
@@ -406,7 +402,7 @@ export class SeveralTable<K extends KeyType, V extends ValueType> implements Tab
     call.signal?.throwIfAborted();
     const spans = this.#spans(keys);
     const total = lengthOf(inputsOf(keys));
-    const rounds = cutSpans(spans, size);
+    const rounds = cutSpans(spans, most);
     const sums = { done: 0, moved: 0, selected: 0 };
     const columns = [
       ...typedColumns(keys, this.spec.key),
