@@ -12,7 +12,7 @@ import { joinShared, type SharedSide, sharedSide } from "./shared-join.js";
  * Rows below which one GPU has them all: of both sides of a join, and of a table. As measured on two H200
  * (bench/several-crossovers.mjs).
  */
-const SHARED_ROWS = { joined: 2 ** 21, grouped: 2 ** 24, distinct: 2 ** 24 } as const;
+const SHARED_ROWS = { joined: 2 ** 21, grouped: 2 ** 24, distinct: 2 ** 26 } as const;
 
 /**
  * @param first the operations of the first GPU, for callers of all
