@@ -1,13 +1,12 @@
 // From which sizes on several GPUs share work: each rule of warpmap-cuda both ways, on the same data, in turns.
 // node several-crossovers.mjs [--gpus all|0,1] [--most 26] [--runs 15] [--warm 10] [--only joins] [--out report.json]
 // Times are of awaited calls, arrays on the devices, medians. Sizes are up to 2^most rows, keys or slots.
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openDevice, StaticMap } from "warpmap";
 import { registerEngine } from "warpmap/engine";
 import { count, distinct, groupBy, join, sum } from "warpmap/relational";
 import { cudaEngine } from "warpmap-cuda";
+import { columnOf, keyOf, medians, printRows, report } from "./common.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -30,27 +29,6 @@ const openWith = (rules) => {
   least = rules;
   return openDevice({ backend: "cuda", gpus });
 };
-
-/** An odd factor: different keys, spread over all of 32 bits. */
-const keyOf = (i) => Math.imul(i, 0x9e3779b1) >>> 0;
-function columnOf(Elements, length, elementAt) {
-  const column = new Elements(length);
-  for (let i = 0; i < length; i++) column[i] = elementAt(i);
-  return column;
-}
-
-/** The median times of calls, which take turns. */
-async function medians(calls) {
-  const times = calls.map(() => []);
-  for (let run = -WARM; run < RUNS; run++) {
-    for (const [i, call] of calls.entries()) {
-      const start = performance.now();
-      await call();
-      if (run >= 0) times[i].push(performance.now() - start);
-    }
-  }
-  return times.map((list) => list.sort((a, b) => a - b)[Math.floor(RUNS / 2)]);
-}
 
 const grouping = (log2, groups) => async (device) => {
   const size = 2 ** log2;
@@ -146,30 +124,13 @@ for (const [rule, [first, second, at, made]] of Object.entries(RULES)) {
   for (const log2 of at) {
     const each = [];
     for (const device of devices) each.push(await made(log2)(device));
-    const [a, b] = await medians(each.map(({ call }) => call));
+    const [a, b] = await medians(each, ({ call }) => call(), { runs: RUNS, warm: WARM });
     for (const { end } of each) end();
     rows.push({ rule, size: `2^${log2}`, first: a, second: b, "speed-up": a / b });
   }
   for (const device of devices) device.destroy();
 }
 console.log(`${info.name}; ms`);
-console.table(
-  rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
-);
-if (options.out) {
-  const commit =
-    process.env.WARPMAP_COMMIT ?? execFileSync("git", ["rev-parse", "--short=12", "HEAD"]).toString().trim();
-  const { driver } = info.hardware;
-  const report = {
-    bench: "several-crossovers",
-    gpus: info.name,
-    driver,
-    commit,
-    most: MOST,
-    runs: RUNS,
-    warm: WARM,
-    rows,
-  };
-  writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
-}
+printRows(rows);
+report(options.out, "several-crossovers", info, { most: MOST, runs: RUNS, warm: WARM, rows });
 process.exit();

@@ -5,12 +5,11 @@
 //
 // --large 33 measures in place of that a map of 2^33 slots on the GPUs, an eighth of them filled, with all look-ups checked.
 // --round 25 has rounds of 2^25 elements of a GPU, and --round 40 no more than one, so that nothing overlaps: run both.
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openDevice, StaticMap } from "warpmap";
 import { registerEngine } from "warpmap/engine";
 import { count, groupBy, join, sum } from "warpmap/relational";
+import { columnOf, keyOf, medians, printRows, report } from "./common.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -26,31 +25,9 @@ const { values: options } = parseArgs({
 const gpus = options.gpus === "all" ? "all" : options.gpus.split(",").map(Number);
 const N = 2 ** Number(options.log2);
 const [RUNS, WARM] = [options.runs, options.warm].map(Number);
-/** An odd factor: different keys, spread over all of 32 bits. */
-const keyOf = (i) => Math.imul(i, 0x9e3779b1) >>> 0;
-/** A column by the numbers of its rows. */
-function columnOf(Elements, length, elementAt) {
-  const column = new Elements(length);
-  for (let i = 0; i < length; i++) column[i] = elementAt(i);
-  return column;
-}
 const sameOf = (i) => i;
 
-/** The median times of a call on each of some devices, which take turns. */
-async function medians(each, work, before = async () => {}, runs = RUNS) {
-  const times = each.map(() => []);
-  for (let run = -WARM; run < runs; run++) {
-    for (const [i, on] of each.entries()) {
-      await before(on);
-      const start = performance.now();
-      await work(on);
-      if (run >= 0) times[i].push(performance.now() - start);
-    }
-  }
-  return times.map((list) => list.sort((a, b) => a - b)[Math.floor(runs / 2)]);
-}
-
-const median = async (work) => (await medians([null], work))[0];
+const median = async (work) => (await medians([null], work, { runs: RUNS, warm: WARM }))[0];
 
 function check(isRight, what) {
   if (!isRight) throw new Error(`wrong answer: ${what}`);
@@ -65,7 +42,7 @@ async function measureMaps(devices, size, runs = RUNS) {
   const each = [];
   for (const device of devices)
     each.push({ map: await newMap(device), k: await device.upload(keys), v: await device.upload(values) });
-  const timed = (work, before) => medians(each, work, before, runs);
+  const timed = (work, before) => medians(each, work, { runs, warm: WARM, before });
   rows.insert = await timed(
     ({ map, k, v }) => map.insert(k, v),
     ({ map }) => map.clear(),
@@ -167,7 +144,7 @@ async function measureLarge(log2) {
   );
   console.table(ms);
   const rows = Object.entries(ms).map(([operation, several]) => ({ operation, several }));
-  report(device.info, { slots, keys: size, rows });
+  report(options.out, "several-gpus", device.info, { slots, keys: size, rows });
   await map[Symbol.asyncDispose]();
   device.destroy();
 }
@@ -245,17 +222,5 @@ const rows = [
   ...Object.entries(small).map(([row, took]) => rowOf(`2^16 keys: ${row}`, ...took)),
 ];
 console.log(`${results.one.info.name}, and ${results.several.info.name}; ${N} keys; ms`);
-console.table(
-  rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v.toFixed?.(3) ?? v]))),
-);
-report(results.several.info, { keys: N, runs: RUNS, warm: WARM, rows });
-
-/** Writes what was measured, in ms, where `--out` asks for it. */
-function report({ name, hardware }, measured) {
-  if (!options.out) return;
-  const commit =
-    process.env.WARPMAP_COMMIT ?? execFileSync("git", ["rev-parse", "--short=12", "HEAD"]).toString().trim();
-  const { driver } = hardware;
-  const text = JSON.stringify({ bench: "several-gpus", gpus: name, driver, commit, ...measured }, null, 2);
-  writeFileSync(options.out, `${text}\n`);
-}
+printRows(rows);
+report(options.out, "several-gpus", results.several.info, { keys: N, runs: RUNS, warm: WARM, rows });

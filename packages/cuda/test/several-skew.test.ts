@@ -19,6 +19,7 @@ import { covering, isLong } from "../../../test/helpers/rounds.js";
 import { hotHashes, isSkewed } from "../src/several/hot-keys.js";
 import { areFew } from "../src/several/local-groups.js";
 import { chosenRows } from "../src/several/sample.js";
+import { goesToAll } from "../src/several/shared-join.js";
 import { useFaults } from "./helpers/emulator.js";
 import { expectSameRows, openSeveral, restoreEngine, textsOf } from "./helpers/several.js";
 
@@ -313,6 +314,15 @@ it("groups are few where a sample has many of them twice, and rows are many more
   expect(areFew(sample(2 ** 20), 2 ** 20)).toBe(false);
   expect(areFew(counting(8192), 2 ** 40)).toBe(false);
   expect(areFew(new Uint32Array(8192), 50)).toBe(true);
+});
+
+it("sides of joins go to all GPUs where they are small, or a small part in one round", () => {
+  const [small, large] = [2 ** 24, 2 ** 29];
+  expect(goesToAll(small, small, 2, 8)).toBe(true);
+  expect(goesToAll(large / 4, large, 2, 1)).toBe(true);
+  expect(goesToAll(large / 4 + 4, large, 2, 1)).toBe(false);
+  expect(goesToAll(large / 4, large, 4, 1)).toBe(false);
+  expect(goesToAll(large / 4, large, 2, 2)).toBe(false);
 });
 
 describe("hot keys", () => {

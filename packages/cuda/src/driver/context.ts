@@ -154,7 +154,7 @@ export class CudaContext {
     return this.#covered < this.#submitted;
   }
 
-  /** The same, at once where nothing was. */
+  /** Resolves as `arrived`, at once where nothing was. */
   async idle(what: string): Promise<void> {
     this.checkAlive();
     if (this.isBusy) await this.arrived(what);

@@ -36,13 +36,19 @@ import {
 import { sampledRows } from "./sample.js";
 import type { KeyPart, SortedBatch } from "./sorted-batch.js";
 
-/**
- * A side of a join goes to all GPUs, and the other side stays where it is, where it has no more bytes than this, or than a
- * part of the other side's, by GPUs. As measured on two H200 (bench/several-crossovers.mjs): of 512 MiB a fourth paid, and
- * half did not.
- */
+/** Bytes of a side of a join that goes to all GPUs, whatever the other side has. */
 const BROADCAST_BYTES = 2 ** 24;
+/**
+ * The part of the other side's bytes, for each GPU, that it may have besides, where all goes in one round. As measured on
+ * two H200 (bench/several-crossovers.mjs): of 512 MiB a fourth paid, and half did not.
+ */
 const BROADCAST_PART = 1 / 2;
+
+/** Whether a side of a join goes to all GPUs, and the other one stays where it is. */
+export function goesToAll(bytes: number, otherBytes: number, gpus: number, rounds: number): boolean {
+  const part = rounds === 1 ? (otherBytes * BROADCAST_PART) / gpus : 0;
+  return bytes <= Math.max(BROADCAST_BYTES, part);
+}
 
 export interface SharedSide {
   readonly keys: DeviceKeys;
@@ -70,9 +76,14 @@ export async function joinShared(
   // the shorter one first: rows of the other look theirs up in it
   const isTurned = right.keys.rows <= left.keys.rows;
   const sides = isTurned ? [right, left] : [left, right];
-  const part = (bytesOf(sides[1]) * BROADCAST_PART) / host.gpus.count;
-  const broadcasts = bytesOf(sides[0]) <= (host.least.broadcast ?? Math.max(BROADCAST_BYTES, part));
-  const chunks = broadcasts ? 1 : chunksFor(host, rows);
+  const [bytes, otherBytes] = sides.map(bytesOf);
+  const { gpus, least } = host;
+  const rounds = chunksFor(host, rows);
+  const broadcasts =
+    least.broadcast === undefined
+      ? goesToAll(bytes, otherBytes, gpus.count, rounds)
+      : bytes <= least.broadcast;
+  const chunks = broadcasts ? 1 : rounds;
   const joined: JoinedOn[] = [];
   try {
     const isByOwners = !broadcasts && chunks === 1 && (await joinByOwners(host, left, right, call, joined));
